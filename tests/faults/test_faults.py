@@ -288,7 +288,7 @@ def test_ignored_signals_stay_ignored(place):
 
 SLOW_WRITE = """
 import sys, time, pathlib
-from conjunct.files.atomic import write_atomically
+from conjunct.files import write_atomically
 def write(part):
     part.write_text("half")
     sys.stdout.write("writing\\n"); sys.stdout.flush()

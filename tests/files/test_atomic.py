@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conjunct.errors import InputError
-from conjunct.files.atomic import check_target, write_atomically
+from conjunct.files import check_target, write_atomically
 
 
 def test_writes_and_replaces(tmp_path):
@@ -159,7 +159,7 @@ def test_parts_of_another_machine_stay(tmp_path, monkeypatch):
 SAVES = """
 import sys
 from pathlib import Path
-from conjunct.files.atomic import write_atomically
+from conjunct.files import write_atomically
 path, content = Path(sys.argv[1]), sys.argv[1].encode() * 10
 sys.stdin.read()
 for _ in range(200):

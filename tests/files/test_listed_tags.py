@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from conjunct.columns import PackedColumns, SparseColumns, sizing
 from conjunct.data import DataSummary
 from conjunct.data.tags import TagCleaner
-from conjunct.files import tags
-from conjunct.files.tags import TagPacker
+from conjunct.files import cells as file_cells
+from conjunct.files.cells import TagPacker
 
 TAGS = ["Sky", "sky", "sea", "a b", "¬x", "<script>", "café", "cafe\u0301"]
 batches = st.lists(
@@ -19,15 +19,15 @@ batches = st.lists(
 
 
 def collected(given_, n_rows, small_bytes, few_bytes):
-    before = sizing._SMALL_BYTES, tags._FEW_BYTES
-    sizing._SMALL_BYTES, tags._FEW_BYTES = small_bytes, few_bytes
+    before = sizing._SMALL_BYTES, file_cells._FEW_BYTES
+    sizing._SMALL_BYTES, file_cells._FEW_BYTES = small_bytes, few_bytes
     try:
         packer = TagPacker()
         for batch in given_:
             packer.add(np.array([row for row, _ in batch]), [tag for _, tag in batch])
         return packer.table(n_rows)
     finally:
-        sizing._SMALL_BYTES, tags._FEW_BYTES = before
+        sizing._SMALL_BYTES, file_cells._FEW_BYTES = before
 
 
 def cells(table):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, Binarizer, ConjunctWarning, InputError, TagCleaner, Threshold
 from conjunct.data.column_rules import Dropped
-from conjunct.files import raw, read_boolean, read_synonyms, reading, stream, tags
+from conjunct.files import cells, raw, read_boolean, read_synonyms, reading, stream
 from conjunct.files.formats import tags as tag_formats
 
 TEXT = [
@@ -64,8 +64,8 @@ def test_tags_in_small_batches_and_blocks(n_rows, tmp_path, monkeypatch):
     (tmp_path / "t.dat").write_text(text)
     whole = read_boolean(tmp_path / "t.dat")
     monkeypatch.setattr(raw, "BATCH_ROWS", 10)
-    monkeypatch.setattr(tags, "_BLOCK_ROWS", 16)
-    monkeypatch.setattr(tags, "_BLOCK_BYTES", 2)
+    monkeypatch.setattr(cells, "_BLOCK_ROWS", 16)
+    monkeypatch.setattr(cells, "_BLOCK_BYTES", 2)
     parts = read_boolean(tmp_path / "t.dat")
     assert (
         parts.names == whole.names == tuple(sorted(str(k) for k in range(20) if bits[:, k].any()))

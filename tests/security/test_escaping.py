@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conjunct import UFC, ClusteringTree, InputError, Report
-from conjunct.files.atomic import write_atomically
+from conjunct.files import write_atomically
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import isfinite
-from numbers import Integral, Real
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import msgspec
 import narwhals as nw
@@ -22,13 +20,13 @@ from conjunct.data.column_rules import (
     BooleanRule,
     ColumnRule,
     Dropped,
-    iter_feature_names,
     iter_feature_variables,
     rules_for,
 )
 from conjunct.data.containers import boolean_series, check_features, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
+from conjunct.parameters import Constraint, check, check_parameters, is_number, real, whole
 
 # columns named in a warning
 _MOST_SHOWN = 5
@@ -36,67 +34,15 @@ RareCategories = Literal["group", "drop"]
 _RULES: dict[str, Any] = {"rules_": tuple[ColumnRule, ...], "dropped_": tuple[Dropped, ...]}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of a ``Binarizer``, which says what each means, as a value."""
-
-    binning: Binning = "quantile"
-    n_bins: int = 4
-    cumulative: bool = False
-    edges: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    min_frequency: float = 1
-    max_categories: int = 20
-    rare_categories: RareCategories = "group"
-    date_parts: tuple[DatePart, ...] = PARTS
-    categorical: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-    def validate(self) -> Self:
-        """Return the settings, or refuse the first field that cannot be used."""
-        self._check_choice("binning", get_args(Binning))
-        self._check_choice("cumulative", (True, False))
-        self._check_choice("rare_categories", get_args(RareCategories))
-        for name in ("n_bins", "max_categories"):
-            value = getattr(self, name)
-            whole = isinstance(value, Integral) and not isinstance(value, bool)
-            _check(whole and value >= 2, name, value, "a whole number, at least 2")
-        least = self.min_frequency
-        _check(
-            _is_number(least) and (0 < least < 1 or (least >= 1 and float(least).is_integer())),
-            "min_frequency",
-            least,
-            "a whole number of rows, or a share between 0 and 1",
-        )
-        parts = self.date_parts
-        _check(set(parts) <= set(PARTS), "date_parts", parts, f"some of {', '.join(PARTS)}")
-        is_mapping = isinstance(self.edges, Mapping)
-        _check(is_mapping, "edges", self.edges, "a dict of columns and their edges")
-        for column, edges in self.edges.items():
-            numbers = list(edges)
-            finite = bool(numbers) and all(map(_is_finite, numbers))
-            rising = finite and [*map(float, numbers)] == sorted({*map(float, numbers)})
-            _check(rising, f"edges of {column!r}", numbers, "rising, finite numbers")
-        return self
-
-    def _check_choice(self, name: str, choices: Sequence[object]) -> None:
-        value = getattr(self, name)
-        _check(value in choices, name, value, " or ".join(map(repr, choices)))
+def _among(choices: Sequence[object]) -> Constraint:
+    return Constraint(lambda value: value in choices, " or ".join(map(repr, choices)))
 
 
-def _check(holds: bool, name: str, value: object, wanted: str) -> None:
-    if not holds:
-        raise InputError(f"{name} must be {wanted}; got {value!r}")
-
-
-def _is_finite(value: object) -> bool:
+def _is_finite(value: Any) -> bool:
     try:
-        return isinstance(value, Real) and _is_number(value) and isfinite(value)
+        return is_number(value) and isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -165,6 +111,24 @@ class Binarizer(TransformerMixin, BaseEstimator):
     ['wet', 'colour = blue', 'colour = green', 'colour = red']
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "binning": _among(get_args(Binning)),
+        "cumulative": _among((True, False)),
+        "rare_categories": _among(get_args(RareCategories)),
+        "n_bins": whole(2),
+        "max_categories": whole(2),
+        "min_frequency": real(
+            "a whole number of rows, or a share between 0 and 1",
+            lambda least: 0 < least < 1 or (least >= 1 and float(least).is_integer()),
+        ),
+        "date_parts": Constraint(
+            lambda parts: set(parts) <= set(PARTS), f"some of {', '.join(PARTS)}"
+        ),
+        "edges": Constraint(
+            lambda edges: edges is None or isinstance(edges, Mapping),
+            "a dict of columns and their edges",
+        ),
+    }
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     rules_: tuple[ColumnRule, ...]
@@ -197,10 +161,9 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rules for the columns of ``X``: a data frame or an array."""
-        settings = self.settings()
+        self.settings()
         columns = iter_columns(self._validate(X, reset=True))
-        found = [(column.name, rules_for(column, settings)) for column in columns]
-        return self._keep(found)
+        return self._keep([(column.name, rules_for(column, self)) for column in columns])
 
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``, as a data frame or an array, like ``X``.
@@ -228,18 +191,23 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
         """Yield each feature and where it is missing, for columns in the order of ``fit``."""
+        by_column = self.rules_by_column()
+        for column in columns:
+            yield from apply_rules(by_column.get(column.name, ()), column)
+
+    def rules_by_column(self) -> dict[str, list[ColumnRule]]:
+        """Return the rules of each column that makes features."""
         by_column: dict[str, list[ColumnRule]] = {}
         for rule in self.rules_:
             by_column.setdefault(rule.column, []).append(rule)
-        for column in columns:
-            yield from apply_rules(by_column.get(column.name, ()), column)
+        return by_column
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features."""
         check_is_fitted(self)
-        known = list(
-            getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
-        )
+        rules: Iterable[ColumnRule] = self.rules_
+        known = [f"x{k}" for k in range(self.n_features_in_)]
+        known = list(getattr(self, "feature_names_in_", known))
         if input_features is not None and list(input_features) != known:
             if hasattr(self, "feature_names_in_"):
                 raise ValueError("input_features is not equal to feature_names_in_")
@@ -249,18 +217,15 @@ class Binarizer(TransformerMixin, BaseEstimator):
                     f"({len(known)}), got {len(input_features)}"
                 )
             names = dict(zip(known, map(str, input_features), strict=True))
-            rules = [msgspec.structs.replace(r, column=names[r.column]) for r in self.rules_]
-            return np.array([name for name, _ in iter_feature_names(rules)], object)
-        return np.array([name for name, _ in iter_feature_names(self.rules_)], object)
+            rules = [msgspec.structs.replace(r, column=names[r.column]) for r in rules]
+        return np.array([name for rule in rules for name in rule.names()], object)
 
     @classmethod
     def from_rules(
         cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
     ) -> Self:
         """Return a fitted Binarizer, given the rules of each column; for readers of files."""
-        binarizer = cls(**parameters)
-        binarizer.settings()
-        return binarizer._keep(list(found), named=True)
+        return cls(**parameters).settings()._keep(list(found), named=True)
 
     def describe_dropped(self) -> str:
         """Return a note about the columns that make no feature though they vary, or nothing."""
@@ -326,7 +291,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     def source_of(self, feature: str) -> str:
         """Return the raw column behind a feature."""
-        return dict(iter_feature_names(self.rules_)).get(feature, feature)
+        made_of = (rule.column for rule in self.rules_ if feature in rule.names())
+        return next(made_of, feature)
 
     def get_variables(self) -> dict[str, tuple[str, ...]]:
         """Return the features that exclude each other, by the variable they are values of.
@@ -342,20 +308,15 @@ class Binarizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return group_by_variable(iter_feature_variables(self.rules_))
 
-    def settings(self) -> Settings:
-        """Return the parameters, after checking them."""
-        return Settings(
-            self.binning,
-            self.n_bins,
-            self.cumulative,
-            {} if self.edges is None else self.edges,
-            self.min_frequency,
-            self.max_categories,
-            self.rare_categories,
-            tuple(self.date_parts),
-            tuple(self.categorical),
-            tuple(self.tags),
-        ).validate()
+    def settings(self) -> Self:
+        """Return this, after checking its parameters."""
+        check_parameters(self)
+        for column, edges in (self.edges or {}).items():
+            numbers = list(edges)
+            rising = bool(numbers) and all(map(_is_finite, numbers))
+            rising = rising and [*map(float, numbers)] == sorted({*map(float, numbers)})
+            check(rising, f"edges of {column!r}", numbers, "rising, finite numbers")
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -398,13 +359,14 @@ class Binarizer(TransformerMixin, BaseEstimator):
                 "(--categorical on the command line)"
             )
         seen: dict[str, str] = {}
-        for name, column in iter_feature_names(self.rules_):
-            if name in seen:
-                raise InputError(
-                    f"columns {seen[name]!r} and {column!r} both make a feature {name!r}: "
-                    "rename one of them"
-                )
-            seen[name] = column
+        for rule in self.rules_:
+            for name in rule.names():
+                if name in seen:
+                    raise InputError(
+                        f"columns {seen[name]!r} and {rule.column!r} both make a feature {name!r}: "
+                        "rename one of them"
+                    )
+                seen[name] = rule.column
         return self
 
 

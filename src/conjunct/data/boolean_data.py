@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from conjunct.columns import Columns, Counts, PackedColumns, convert_layout, pack_columns
 from conjunct.counting import Engine, PartitionedColumns, engine_of
-from conjunct.data.cells import MISSING_ADVICE, CellRules, Column, Mask, Missing, is_missing
+from conjunct.data.cells import MISSING_ADVICE, CellRules, Mask, Missing, is_missing
 from conjunct.data.containers import (
     FRAMES,
     ArrowStream,
@@ -21,7 +21,6 @@ from conjunct.data.containers import (
     Frame,
     Preparation,
     check_distinct,
-    iter_raw_columns,
     make_baskets,
     make_frame,
     number_columns,
@@ -35,7 +34,7 @@ from conjunct.registry import Registry
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
-    from conjunct.data.column_rules import ColumnRule, Dropped
+    from conjunct.data.column_rules import Dropped
     from conjunct.data.tags import TagCleaner
 
 
@@ -129,9 +128,7 @@ class BooleanData:
             raise TypeError(f"only files have options such as {next(iter(options))!r}")
         container = container_of(X)
         rules = CellRules(threshold, missing)
-        if isinstance(container, Frame) and threshold is None:
-            return cls.read(prepare_raw(container, binarizer), rules)
-        if binarizer is None:
+        if binarizer is None and (threshold is not None or not isinstance(container, Frame)):
             return cls.read_any(container, rules)[1]
         if not container.is_table:
             raise InputError("a binarizer is for data frames and files")
@@ -225,11 +222,10 @@ class BooleanData:
         backend: Any = container
         ids = {}
         if self.ids is not None:
-            if self.ids.name in self.names:
-                raise InputError(f"a feature and the ids are both called {self.ids.name!r}")
-            ids[self.ids.name] = nw.new_series(
-                self.ids.name, list(self.ids.values), nw.String, backend=backend
-            )
+            name, values = self.ids
+            if name in self.names:
+                raise InputError(f"a feature and the ids are both called {name!r}")
+            ids[name] = nw.new_series(name, list(values), nw.String, backend=backend)
         nullable = nullable or self.columns.has_missing
         return make_frame(self.columns, self.names, backend, nullable=nullable, before=ids)
 
@@ -311,33 +307,32 @@ class BooleanData:
             return {}
         counts: dict[str, int] = {}
         for name, known in zip(self.names, self.columns.count_known().tolist(), strict=True):
-            # all features of a column are missing in the same rows
-            counts.setdefault(self.preparation.source_of(name), self.n_rows - known)
+            # a missing cell is missing in each feature that was made of it
+            source = self.preparation.source_of(name)
+            counts[source] = max(counts.get(source, 0), self.n_rows - known)
         return {name: count for name, count in counts.items() if count}
 
     def refuse_missing(self, among: Mask | None = None) -> None:
         """Raise an error that names the first missing cell, of all rows or ``among`` some."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
-            if missing is not None and among is not None:
-                missing = missing & among
+            missing = missing if missing is None or among is None else missing & among
             if missing is not None and missing.any():
-                column = self.preparation.source_of(name)
-                row = int(np.flatnonzero(missing)[0])
+                column, row = self.preparation.source_of(name), int(missing.argmax())
                 raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
 
 
 class BooleanDataContainer(Container):
-    """Boolean data itself."""
+    """Boolean data itself, or made of a raw data frame: what comes out then is one of its kind."""
 
     names_itself = True
 
-    def __init__(self, data: BooleanData) -> None:
-        self.data = data
-        self.names = data.names
-        self.ids = data.ids
-        self.tags = data.tags
+    def __init__(self, data: BooleanData, frame: Frame | None = None) -> None:
+        self.data, self._frame = data, frame
+        self.names, self.ids, self.tags = data.names, data.ids, data.tags
         self.preparation = data.preparation
+        if frame is not None:
+            self.backend, self.index = frame.backend, frame.index
 
     @property
     def n_columns(self) -> int:
@@ -359,36 +354,21 @@ class BooleanDataContainer(Container):
         return columns if keeps else columns.fill_missing()
 
     def rename(self, names: tuple[str, ...]) -> Container:
-        return BooleanDataContainer(replace(self.data, names=names))
-
-    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> BooleanData:
-        return BooleanData(tuple(names), columns, self.ids)
-
-
-class PreparedFrame(BooleanDataContainer):
-    """A raw data frame, made Boolean; what comes out is a data frame of its kind."""
-
-    def __init__(self, data: BooleanData, frame: Frame) -> None:
-        super().__init__(data)
-        self.backend, self.index = frame.backend, frame.index
-        self._frame = frame
-
-    def rename(self, names: tuple[str, ...]) -> Container:
-        return PreparedFrame(replace(self.data, names=names), self._frame)
+        return BooleanDataContainer(replace(self.data, names=names), self._frame)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        return self._frame.write(columns, names, nullable=nullable)
+        if self._frame is not None:
+            return self._frame.write(columns, names, nullable=nullable)
+        return BooleanData(tuple(names), columns, self.ids)
 
 
 class PartitionedContainer(Container):
     """Rows that some engine holds in parts."""
 
     def __init__(self, engine: Engine, data: Any) -> None:
-        self.engine = engine
-        self.data = data
+        self.engine, self.data = engine, data
         self._head = wrap_rows(engine.head(data))
-        self.names = self._head.names
-        self.backend = self._head.backend
+        self.names, self.backend = self._head.names, self._head.backend
         self.preparation = self._head.preparation
         if engine.takes_expressions:
             self.lazy = number_columns(nw.from_native(data))
@@ -424,13 +404,10 @@ class PartitionedContainer(Container):
     def schema(self) -> Iterable[Any]:
         return self._head.schema() if self.lazy is None else super().schema()
 
-    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        def collect(positions: Sequence[int]) -> Any:
-            if self.lazy is None:
-                return self.engine.collect_columns(self.data, positions)
-            return self.lazy.select(*(f"c{k}" for k in positions)).collect().to_native()
-
-        return iter_raw_columns(self.names or (), names, collect)
+    def collect(self, positions: Sequence[int]) -> Any:
+        if self.lazy is None:
+            return self.engine.collect_columns(self.data, positions)
+        return self.lazy.select(*(f"c{k}" for k in positions)).collect().to_native()
 
     def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
         read, data = ReadPart(tuple(names), rules, self.preparation), self.data
@@ -459,8 +436,7 @@ class ReadPart:
 
     def __call__(self, data: Any) -> Columns:
         rows = wrap_rows(data)
-        if self.source is not None:
-            rows = rows.rename(self.source)
+        rows = rows if self.source is None else rows.rename(self.source)
         columns = read_part(self.preparation, self.names, self.rules, rows)
         # the storage that is quick to read; which one is best for counting depends on all parts
         return columns if isinstance(data, BooleanData) else convert_layout(columns, "auto")
@@ -520,8 +496,8 @@ def fit_binarizer(container: Container, binarizer: Binarizer | None = None) -> B
     start = Binarizer() if binarizer is None else binarizer
     if hasattr(start, "rules_"):
         return start
-    settings = start.settings()
-    found = [(column.name, rules_for(column, settings)) for column in container.raw_columns()]
+    start.settings()
+    found = [(column.name, rules_for(column, start)) for column in container.raw_columns()]
     return type(start).from_rules(start.get_params(), found)
 
 
@@ -549,8 +525,8 @@ def prepare_raw(container: Container, binarizer: Binarizer | None = None) -> Con
     if isinstance(container, ArrowStream):
         container = container.read_whole()
     if isinstance(container, Frame):
-        return PreparedFrame(apply_binarizer(container, binarizer), container)
-    return container.prepare(fit_binarizer(container, binarizer), read_part)
+        return BooleanDataContainer(apply_binarizer(container, binarizer), container)
+    return container.prepare(fit_binarizer(container, binarizer))
 
 
 def read_part(
@@ -606,45 +582,31 @@ class DataSummary:
     @classmethod
     def of(cls, table: BooleanData) -> DataSummary:
         """Summarise a table."""
-        from conjunct.data.column_rules import CategoryRule
+        from conjunct.data.column_rules import BooleanRule, CategoryRule, TagsRule
 
         supports = table.supports()
         observed = table.columns.count_known()
         is_constant = (supports == 0) | (supports == observed)
-        # a missing cell is missing in each Boolean column that was made of it
-        missing: dict[str, int] = {}
-        for name, number in zip(table.names, (table.n_rows - observed).tolist(), strict=True):
-            source = table.preparation.source_of(name)
-            missing[source] = max(missing.get(source, 0), number)
         binarizer = table.preparation.binarizer
         rules = () if binarizer is None else binarizer.rules_
+        kinds = {"tags" if table.tags else "Boolean": {*table.names}} if not rules else {}
+        for rule in rules:
+            if isinstance(rule, BooleanRule | TagsRule):
+                kind = "Boolean" if isinstance(rule, BooleanRule) else "lists of tags"
+            elif rule.part is not None:
+                kind = "dates"
+            else:
+                kind = "categories" if isinstance(rule, CategoryRule) else "numbers"
+            kinds.setdefault(kind, set()).add(rule.column)
         return cls(
             table.n_rows,
             table.columns.count_distinct_rows(),
             len(table.names),
-            sum(missing.values()),
-            _count_kinds(table, rules),
+            sum(table.count_missing_cells().values()),
+            {kind: len(names) for kind, names in kinds.items()},
             () if binarizer is None else binarizer.dropped_,
             {r.column: len(r.rare) for r in rules if isinstance(r, CategoryRule) and r.rare},
             tuple(n for n, c in zip(table.names, is_constant, strict=True) if c),
             float(supports.sum() / max(1, int(observed.sum()))),
             table.nbytes,
         )
-
-
-def _count_kinds(table: BooleanData, rules: tuple[ColumnRule, ...]) -> dict[str, int]:
-    """Return the number of raw columns of each kind."""
-    if not rules:
-        return {"tags" if table.tags else "Boolean": len(table.names)}
-    from conjunct.data.column_rules import BooleanRule, CategoryRule, TagsRule
-
-    columns: dict[str, set[str]] = {}
-    for rule in rules:
-        if isinstance(rule, BooleanRule | TagsRule):
-            kind = "Boolean" if isinstance(rule, BooleanRule) else "lists of tags"
-        elif rule.part is not None:
-            kind = "dates"
-        else:
-            kind = "categories" if isinstance(rule, CategoryRule) else "numbers"
-        columns.setdefault(kind, set()).add(rule.column)
-    return {kind: len(names) for kind, names in columns.items()}

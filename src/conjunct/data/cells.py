@@ -57,21 +57,11 @@ DatePart = Literal["year", "month", "weekday", "hour"]
 PARTS: tuple[DatePart, ...] = get_args(DatePart)
 
 # not calendar.month_name, which speaks the language of the machine
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+MONTHS: tuple[str, ...] = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
-WEEKDAYS = (
+WEEKDAYS: tuple[str, ...] = (
     "Monday",
     "Tuesday",
     "Wednesday",
@@ -97,6 +87,7 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
 
 _MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
 
+_SPELLED = ("0", "1", "true", "false")
 Missing = Literal["raise", "false", "pairwise"]
 """Options for missing cells: refuse them, take them as false, or keep them missing."""
 
@@ -262,8 +253,7 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         values = series.fill_null(False).to_numpy().astype(np.bool_)
         return _make_column(name, "Boolean", values, missing)
     if kind.is_numeric():
-        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
-        return _make_column(name, "number", numbers, np.isnan(numbers))
+        return from_array(name, series.cast(nw.Float64).to_numpy().astype(np.float64))
     if kind in (nw.Date, nw.Datetime):
         # the clock on the wall in the column's own zone
         zone = getattr(kind, "time_zone", None)
@@ -275,8 +265,8 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
             values = np.array(walls, "datetime64[us]")
         else:
             there = series.dt.replace_time_zone(None) if zone else series
-            values = there.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
-        return _make_column(name, "date", values, np.isnat(values))
+            values = there.cast(nw.Datetime("us")).to_numpy()
+        return from_array(name, values.astype("datetime64[us]"))
     if kind == nw.String:
         return _make_text_column(name, series.to_list())
     if kind in (nw.Categorical, nw.Enum):
@@ -284,9 +274,7 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
         words = _make_text_column(name, map(_spell_category, series.to_list()), len(series))
         return replace(words, is_category=True)
     if kind in (nw.Object, nw.Unknown, nw.List, nw.Array, nw.Time):
-        return _from_objects(
-            name, [None if is_missing(cell) else cell for cell in series.to_list()]
-        )
+        return _from_objects(name, series.to_list())
     return _make_other_column(name, len(series), str(kind))
 
 
@@ -296,39 +284,40 @@ def from_array(name: str, values: NDArray[Any]) -> Column:
     if kind == "b":
         return _make_column(name, "Boolean", values, np.zeros(len(values), np.bool_))
     if kind in "iuf":
-        numbers = values.astype(np.float64)
-        return _make_column(name, "number", numbers, np.isnan(numbers))
+        return _make_column(name, "number", values.astype(np.float64))
     if kind == "M":
-        moments = values.astype("datetime64[us]")
-        return _make_column(name, "date", moments, np.isnat(moments))
+        return _make_column(name, "date", values.astype("datetime64[us]"))
     if kind == "c":
         raise InputError("Complex data not supported: leave the column out")
-    return _from_objects(name, [None if is_missing(value) else value for value in values.tolist()])
+    return _from_objects(name, values.tolist())
 
 
-def _from_objects(name: str, values: list[Any]) -> Column:
+def _from_objects(name: str, cells: Iterable[Any]) -> Column:
+    values = [None if is_missing(cell) else cell for cell in cells]
     present = [value for value in values if value is not None]
     known = [v for v in present if not (isinstance(v, str) and says_missing(v))]
-    if len(known) < len(present) and all(isinstance(v, Real | Decimal) for v in known) and known:
-        return _from_objects(name, [None if isinstance(value, str) else value for value in values])
+    if known and len(known) < len(present) and all(isinstance(v, Real | Decimal) for v in known):
+        values = [None if isinstance(value, str) else value for value in values]
+        present = known
     missing = np.array([value is None for value in values], np.bool_)
     if all(isinstance(value, bool | np.bool_) for value in present):
         return _make_column(name, "Boolean", np.array([bool(v) for v in values], np.bool_), missing)
     if all(isinstance(value, Real | Decimal) for value in present):
-        numbers = np.array([np.nan if v is None else as_float(v) for v in values], np.float64)
-        return _make_column(name, "number", numbers, np.isnan(numbers))
+        return from_array(name, np.array([np.nan if v is None else as_float(v) for v in values]))
     if all(isinstance(value, datetime.date) for value in present):
         # the clock on the wall in each moment's own zone
         walls = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
-        moments = np.array(walls, "datetime64[us]")
-        return _make_column(name, "date", moments, missing)
+        return from_array(name, np.array(walls, "datetime64[us]"))
     if all(isinstance(value, datetime.time) for value in present):
         day = datetime.date(1970, 1, 1)
         walls = [None if v is None else datetime.datetime.combine(day, v) for v in values]
-        clock = _make_column(name, "date", np.array(walls, "datetime64[us]"), missing)
-        return replace(clock, order="clock")
+        return replace(from_array(name, np.array(walls, "datetime64[us]")), order="clock")
     if all(isinstance(value, list | tuple | set | frozenset | np.ndarray) for value in present):
-        return _make_tags_column(name, values)
+        index: dict[tuple[str, ...], int] = {}
+        lists = (None if cell is None else tuple(clean_tags(cell)) for cell in values)
+        codes = [-1 if tags is None else index.setdefault(tags, len(index)) for tags in lists]
+        column = _make_column(name, "tags", np.array(codes, np.int64), missing)
+        return replace(column, lists=tuple(index))
     for value in present:
         if not isinstance(value, str | Real):
             return _make_other_column(name, len(values), type(value).__name__)
@@ -337,23 +326,12 @@ def _from_objects(name: str, values: list[Any]) -> Column:
     )
 
 
-def _make_tags_column(name: str, cells: Iterable[Iterable[Any] | None]) -> Column:
-    """Return lists as tags, those of a set in code-point order."""
-    index: dict[tuple[str, ...], int] = {}
-    codes = []
-    for cell in cells:
-        tags = () if cell is None else tuple(clean_tags(cell))
-        codes.append(-1 if cell is None else index.setdefault(tags, len(index)))
-    column = _make_column(name, "tags", np.array(codes, np.int64), np.array(codes) < 0)
-    return replace(column, lists=tuple(index))
-
-
 def _make_other_column(name: str, n_rows: int, kind: str) -> Column:
     return Column(name, "other", np.zeros(n_rows), np.zeros(n_rows, np.bool_), words=(kind,))
 
 
 def clean_tags(cell: Iterable[Any]) -> list[str]:
-    """Return the tags of a list as text, without missing and empty ones."""
+    """Return the tags of a list as text, without missing and empty ones; a set's are sorted."""
     tags = (tag if isinstance(tag, str) else _spell_category(tag) for tag in cell)
     words = [word for tag in tags if tag is not None and (word := tag.strip())]
     return sorted(words) if isinstance(cell, set | frozenset) else words
@@ -367,7 +345,11 @@ def _spell_category(value: Any) -> str | None:
     return spell(value) if isinstance(value, Real) else str(value).removesuffix(" 00:00:00")
 
 
-def _make_column(name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask) -> Column:
+def _make_column(
+    name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask | None = None
+) -> Column:
+    """Return a column; of numbers and dates, NaN and NaT are missing."""
+    missing = np.isnan(values) if missing is None else missing
     written: Written = "numbers" if kind == "number" else "words"
     column = Column(name, kind, values, missing, written=written)
     return replace(column, kind="empty") if missing.all() else column
@@ -399,30 +381,17 @@ def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) 
 def take_date_part(column: Column, part: DatePart) -> Column:
     """Return one part of dates: numbers for year and hour, words for month and weekday."""
     days = column.values.astype("datetime64[D]")
-    if part == "year":
-        return _number_part(column, column.values.astype("datetime64[Y]").astype(np.int64) + 1970)
-    if part == "hour":
-        return _number_part(column, (column.values - days) / np.timedelta64(1, "h"))
-    if part == "month":
-        return _word_part(column, days.astype("datetime64[M]").astype(np.int64) % 12, MONTHS)
-    # 1 January 1970 was a Thursday
-    return _word_part(column, (days.astype(np.int64) + calendar.THURSDAY) % 7, WEEKDAYS)
-
-
-def has_hours(column: Column) -> bool:
-    """Return True if some moment is not midnight."""
-    present = column.values[~column.missing]
-    return bool((present != present.astype("datetime64[D]")).any())
-
-
-def _number_part(column: Column, values: NDArray[Any]) -> Column:
-    numbers = np.where(column.missing, np.nan, values.astype(np.float64))
-    return replace(column, kind="number", values=numbers)
-
-
-def _word_part(column: Column, codes: NDArray[np.int64], words: tuple[str, ...]) -> Column:
-    values = np.where(column.missing, -1, codes)
-    return replace(column, kind="text", values=values, words=words)
+    if part in ("year", "hour"):
+        numbers = (column.values - days) / np.timedelta64(1, "h")
+        if part == "year":
+            numbers = days.astype("datetime64[Y]").astype(np.float64) + 1970
+        numbers = np.where(column.missing, np.nan, numbers)
+        return replace(column, kind="number", values=numbers)
+    codes, words = days.astype("datetime64[M]").astype(np.int64) % 12, MONTHS
+    if part == "weekday":
+        # 1 January 1970 was a Thursday
+        codes, words = (days.astype(np.int64) + calendar.THURSDAY) % 7, WEEKDAYS
+    return replace(column, kind="text", values=np.where(column.missing, -1, codes), words=words)
 
 
 class Cells(NamedTuple):
@@ -496,7 +465,9 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
     never = (str, bytes, datetime.date, datetime.timedelta)
     is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
     # '0' among 'yes' and 'no' is text too, but not what the user has to change
-    is_word = is_other & ~np.frompyfunc(_spells_boolean, 1, 1)(block).astype(bool)
+    words = block[is_other]
+    is_word = is_other.copy()
+    is_word[is_other] = [str(word).strip().lower() not in _SPELLED for word in words]
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)
     numbers = np.where(missing, np.nan, block)
@@ -504,10 +475,6 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
         return numbers.astype(np.float64)
     except OverflowError:
         return np.asarray(np.frompyfunc(as_float, 1, 1)(numbers), np.float64)
-
-
-def _spells_boolean(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() in ("0", "1", "true", "false")
 
 
 def _refuse(

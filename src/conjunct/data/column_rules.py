@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import pairwise
 from math import floor, inf, isfinite, log10, nan
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,7 +24,6 @@ from conjunct.data.cells import (
     DatePart,
     Mask,
     Written,
-    has_hours,
     is_yes_or_no,
     meaning,
     number,
@@ -50,7 +49,7 @@ from conjunct.data.variables import make_distinct
 from conjunct.errors import CellError, ConjunctWarning
 
 if TYPE_CHECKING:
-    from conjunct.data.binarizer import Settings
+    from conjunct.data.binarizer import Binarizer
 
 Binning = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
@@ -92,13 +91,10 @@ class _Rule(
 ):
     column: str
 
-
-def _check_numbers(written: Written, words: Iterable[str]) -> None:
-    """Refuse rules, of a damaged file, about numbers that are none, or not in their spelling."""
-    for word in words if written != "words" else ():
-        value = plain_number(word)
-        if value is None or value != value or spell(value) != word:
-            raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
+    @property
+    def variable(self) -> str | None:
+        """Return what the features are values of; None if they do not exclude each other."""
+        return None
 
 
 class BooleanRule(_Rule, frozen=True, tag="boolean"):
@@ -107,11 +103,6 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
     def names(self) -> list[str]:
         return [self.column]
 
-    @property
-    def variable(self) -> str | None:
-        """Return None: a single feature excludes no other."""
-        return None
-
     def describe(self) -> str:
         return "one tag"
 
@@ -119,9 +110,15 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
         if column.kind == "Boolean":
             return Applied([column.values], column.missing)
         text = column.as_text()
-        meanings = [_read_truth(word) for word in text.words]
-        if None in meanings:
-            _refuse(text, meanings.index(None), "is not Boolean", "write 0/1, true/false or yes/no")
+        meanings: list[float] = []
+        for k, word in enumerate(text.words):
+            said: float | None = meaning(word)
+            if said is None:
+                value = plain_number(word.replace(",", "."))
+                said = nan if value is None and says_missing(word) else value
+            if said is None or (said not in (0, 1) and said == said):
+                _refuse(text, k, "is not Boolean", "write 0/1, true/false or yes/no")
+            meanings.append(said)
         missing = text.missing | _select_rows(text, [m != m for m in meanings])
         return Applied([_select_rows(text, [m == 1 for m in meanings])], missing)
 
@@ -138,15 +135,18 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     odd: list[str] = []
 
     def __post_init__(self) -> None:
-        _check_numbers(self.written, (*self.values, *self.rare))
+        # refuses rules of a damaged file: numbers that are none, or not in their spelling
+        for word in (*self.values, *self.rare) if self.written != "words" else ():
+            value = plain_number(word)
+            if value is None or value != value or spell(value) != word:
+                raise ValueError(f"{word[:40]!r} is not a number in its shortest spelling")
 
     def names(self) -> list[str]:
-        words = [*self.values, *([self.other] if self.other is not None else [])]
+        words = self.values if self.other is None else [*self.values, self.other]
         return [f"{_label_part(self.column, self.part)} = {word}" for word in words]
 
     @property
     def variable(self) -> str | None:
-        """Return what the words are values of; None for one feature, which excludes no other."""
         return _label_part(self.column, self.part) if len(self.names()) > 1 else None
 
     def describe(self) -> str:
@@ -195,7 +195,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
 
     @property
     def variable(self) -> str | None:
-        """Return what the intervals are values of; None for steps, which include each other."""
+        # steps include each other
         return None if self.cumulative else _label_part(self.column, self.part)
 
     def describe(self) -> str:
@@ -204,7 +204,20 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
         return f"{part}{steps} at {', '.join(map(spell, self.edges))}"
 
     def apply(self, column: Column) -> Applied:
-        numbers, missing = _read_numbers(_take_part(column, self), self.written)
+        column = _take_part(column, self)
+        if column.kind in ("number", "Boolean"):
+            numbers, missing = column.values.astype(np.float64), column.missing
+        else:
+            text = column.as_text()
+            # a missing cell is position −1: the NaN at the end
+            table = np.full(len(text.words) + 1, nan)
+            for k, word in enumerate(text.words):
+                value = number(word, self.written)
+                if value is None and not says_missing(word):
+                    _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
+                table[k] = nan if value is None else value
+            numbers = table[text.values] if column.kind != "empty" else np.full(len(column), nan)
+            missing = np.isnan(numbers)
         position = np.searchsorted(self.edges, numbers, side="right")
         position[missing] = -1
         steps = range(1, len(self.edges) + 1)
@@ -224,11 +237,6 @@ class TagsRule(_Rule, frozen=True, tag="tags", kw_only=True):
     def names(self) -> list[str]:
         return [f"{self.column}: {tag}" for tag in self.values]
 
-    @property
-    def variable(self) -> str | None:
-        """Return None: tags do not exclude each other."""
-        return None
-
     def describe(self) -> str:
         rare = f", {self.n_rare} rare ones left out" if self.n_rare else ""
         return f"{len(self.values)} tags{rare}"
@@ -239,9 +247,10 @@ class TagsRule(_Rule, frozen=True, tag="tags", kw_only=True):
         unknown: dict[str, None] = {}
         for k, cell in enumerate(tags.lists):
             for tag in cell:
-                having.get(tag, []).append(k)
-        if not self.n_rare:
-            unknown = {tag: None for cell in tags.lists for tag in cell if tag not in having}
+                if tag in having:
+                    having[tag].append(k)
+                elif not self.n_rare:
+                    unknown[tag] = None
         found = []
         for codes in having.values():
             # a missing cell is position −1: the False at the end
@@ -259,17 +268,6 @@ class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     column: str
     reason: str
-
-
-def _read_truth(word: str) -> float | None:
-    """Return 1 for yes, 0 for no, NaN for a missing number, and None for anything else."""
-    said = meaning(word)
-    if said is not None:
-        return float(said)
-    value = plain_number(word.replace(",", "."))
-    if value is None and says_missing(word):
-        return nan
-    return None if value is None or (value not in (0, 1) and value == value) else value
 
 
 def _label_part(column: str, part: DatePart | None) -> str:
@@ -294,25 +292,6 @@ def _take_part(column: Column, rule: CategoryRule | NumberRule) -> Column:
     if column.kind != "date":
         _refuse(column.as_text(), 0, "is not a date", DATE_ADVICE[rule.order])
     return take_date_part(column, rule.part)
-
-
-def _read_numbers(column: Column, written: Written) -> tuple[NDArray[np.float64], Mask]:
-    if column.kind == "empty":
-        return np.full(len(column), np.nan), column.missing
-    if column.kind in ("number", "Boolean"):
-        return np.where(column.missing, np.nan, column.values.astype(np.float64)), column.missing
-    text = column.as_text()
-    # a missing cell is position −1: the NaN at the end
-    numbers = np.full(len(text.words) + 1, np.nan)
-    for k, word in enumerate(text.words):
-        value = number(word, written)
-        if value is None and says_missing(word):
-            value = nan
-        if value is None:
-            _refuse(text, k, "is not a number", "correct it, or leave the cell empty")
-        numbers[k] = value
-    cells = numbers[text.values]
-    return cells, np.isnan(cells)
 
 
 def _read_words(column: Column, written: Written) -> Column:
@@ -348,7 +327,7 @@ def _read_tags(column: Column, separator: str | None) -> Column:
 
 def _select_rows(text: Column, chosen: Sequence[bool]) -> Mask:
     """Return the rows whose word is one of those chosen."""
-    if not text.words:
+    if not text.words:  # of an empty column, positions mean nothing
         return np.zeros(len(text), np.bool_)
     # a missing cell is position −1: the False at the end
     return np.asarray(np.array([*chosen, False])[text.values])
@@ -363,17 +342,10 @@ def _find_unknown(text: Column, known: set[str]) -> tuple[str, ...]:
     )
 
 
-def _refuse(text: Column, word: int, problem: str, advice: str) -> None:
+def _refuse(text: Column, word: int, problem: str, advice: str) -> NoReturn:
     row = int(np.flatnonzero(text.values == word)[0])
     value: Any = text.words[word]
     raise CellError(text.name, row, value, f"{value!r} {problem}", advice)
-
-
-def iter_feature_names(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str]]:
-    """Yield each feature with the column it comes from."""
-    for rule in rules:
-        for name in rule.names():
-            yield name, rule.column
 
 
 def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | None]]:
@@ -399,13 +371,23 @@ def find_edges(values: Floats, how: Binning, n_bins: int) -> list[float]:
     The edge with the fewest digits is taken, and of several the nearest.
     """
     distinct, counts = np.unique(values, return_counts=True)
-    wanted = {"quantile": _quantile_edges, "width": _width_edges, "kmeans": _kmeans_edges}[how]
     # numbers of at most 1 have ranges and squares that are floats; powers of 2 change no digit
-    finite = distinct[np.isfinite(distinct)]
-    power = int(np.frexp(np.abs(finite).max(initial=0))[1])
-    small = wanted(np.ldexp(distinct, -power), counts, n_bins)
+    is_finite = np.isfinite(distinct)
+    power = int(np.frexp(np.abs(distinct[is_finite]).max(initial=0))[1])
+    small = np.ldexp(distinct, -power)
+    if how == "quantile":
+        # rows of one value stay together: the cut goes after the value that reaches the share
+        shares = np.arange(1, n_bins) / n_bins
+        positions = np.searchsorted(np.cumsum(counts) / counts.sum(), shares - 1e-12) + 1
+        wanted = np.append(small, inf)[np.minimum(positions, len(small))]
+    elif how == "kmeans":
+        wanted = _kmeans_edges(small[is_finite], counts[is_finite], n_bins)
+    else:
+        wanted = small[is_finite]
+        if len(wanted):
+            wanted = np.linspace(wanted[0], wanted[-1], n_bins + 1)[1:-1]
     # the first value at or above each wanted edge; before the very first there is nothing to cut
-    after = np.unique(np.searchsorted(np.ldexp(distinct, -power), small))
+    after = np.unique(np.searchsorted(small, wanted))
     inner = after[(after > 0) & (after < len(distinct))]
     if not len(inner):
         # most rows have the highest value: it alone is an interval
@@ -457,50 +439,35 @@ def round_between(low: float, high: float, near: float | None = None) -> float:
     return high
 
 
-def _quantile_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
-    """Return the values below which 1/k, 2/k, … of the rows lie."""
-    below = np.cumsum(counts) / counts.sum()
-    shares = np.arange(1, n_bins) / n_bins
-    # rows of one value stay together: the cut goes after the value that reaches the share
-    positions = np.searchsorted(below, shares - 1e-12) + 1
-    return np.append(distinct, inf)[np.minimum(positions, len(distinct))]
-
-
-def _width_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
-    finite = distinct[np.isfinite(distinct)]
-    return np.linspace(finite[0], finite[-1], n_bins + 1)[1:-1] if len(finite) else finite
-
-
-def _kmeans_edges(distinct: Floats, counts: NDArray[Any], n_bins: int) -> Floats:
+def _kmeans_edges(values: Floats, weights: NDArray[Any], n_bins: int) -> Floats:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    finite = np.isfinite(distinct)
-    values, weights = distinct[finite].reshape(-1, 1), counts[finite]
     if len(values) <= 1:
-        return values[:, 0]
+        return values
     n_clusters = min(n_bins, len(values))
     # starting from equal widths makes the outcome the same every time
-    ends = np.linspace(values[0, 0], values[-1, 0], n_clusters + 1)
+    ends = np.linspace(values[0], values[-1], n_clusters + 1)
     start = ((ends[1:] + ends[:-1]) / 2).reshape(-1, 1)
     with warnings.catch_warnings():
         # fewer clusters than asked for are fewer intervals: nothing to warn of
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = KMeans(n_clusters, init=start, n_init=1).fit(values, sample_weight=weights)
-    centres: Floats = np.sort(found.cluster_centers_[:, 0])
+        means = KMeans(n_clusters, init=start, n_init=1)
+        means.fit(values.reshape(-1, 1), sample_weight=weights)
+    centres: Floats = np.sort(means.cluster_centers_[:, 0])
     return (centres[1:] + centres[:-1]) / 2
 
 
 DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 
 
-def rules_for(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+def rules_for(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
     """Return the rules that make features of a column, or why it makes none.
 
     A guess gives a warning that says how to have it otherwise.
     """
     name = column.name
-    if name in settings.edges:
+    if settings.edges and name in settings.edges:
         edges = [float(edge) for edge in settings.edges[name]]
         return [_make_number_rule(infer(column)[0], edges, settings)]
     if column.kind == "empty":
@@ -552,7 +519,7 @@ def _find_row_names(column: Column) -> Dropped | None:
     return Dropped(column.name, "it numbers the rows")
 
 
-def _choose_id_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+def _choose_id_rules(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
     """Return the rules of numbers that only name something: no interval of them means anything."""
     present = column.values[~column.missing]
     n_distinct = len(np.unique(present))
@@ -565,7 +532,7 @@ def _choose_id_rules(column: Column, settings: Settings) -> list[ColumnRule] | D
 
 
 def _choose_number_rules(
-    column: Column, settings: Settings, part: DatePart | None = None
+    column: Column, settings: Binarizer, part: DatePart | None = None
 ) -> list[ColumnRule] | Dropped:
     present = column.values[~column.missing]
     distinct = np.unique(present)
@@ -592,7 +559,7 @@ def _choose_number_rules(
 
 
 def _make_number_rule(
-    column: Column, edges: list[float], settings: Settings, part: DatePart | None = None
+    column: Column, edges: list[float], settings: Binarizer, part: DatePart | None = None
 ) -> ColumnRule:
     rule = NumberRule(
         column.name,
@@ -611,7 +578,7 @@ def _copy_date_spelling(rule: DateRule, column: Column) -> DateRule:
 
 
 def _choose_word_rules(
-    column: Column, settings: Settings, part: DatePart | None = None
+    column: Column, settings: Binarizer, part: DatePart | None = None
 ) -> list[ColumnRule] | Dropped:
     counts = column.counts()
     words = [word for word, count in zip(column.words, counts, strict=True) if count]
@@ -627,7 +594,8 @@ def _choose_word_rules(
         return _make_categories(column, settings, part)
     separator = find_tag_separator(words)
     if separator is not None:
-        one = _shorten(next((w for w in words if separator in w), words[0]))
+        one = next((word for word in words if separator in word), words[0])
+        one = one if len(one) <= 40 else one[:39] + "…"
         warnings.warn(
             f"column {column.name!r}: cells such as {one!r} are read as tags; "
             f"categorical=[{column.name!r}] takes each as one word "
@@ -645,7 +613,7 @@ def _choose_word_rules(
 
 
 def _make_categories(
-    column: Column, settings: Settings, part: DatePart | None
+    column: Column, settings: Binarizer, part: DatePart | None
 ) -> list[ColumnRule] | Dropped:
     counts = column.counts()
     n_present = int(counts.sum())
@@ -672,7 +640,7 @@ def _make_categories(
 
 
 def _make_tags(
-    column: Column, settings: Settings, *, is_asked: bool = False
+    column: Column, settings: Binarizer, *, is_asked: bool = False
 ) -> list[ColumnRule] | Dropped:
     separator = None
     if column.kind != "tags":
@@ -697,20 +665,22 @@ def _make_tags(
     return [TagsRule(column.name, values=values, separator=separator, n_rare=n_rare)]
 
 
-def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] | Dropped:
+def _choose_date_rules(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
     rules: list[ColumnRule] = []
-    days = column.values[~column.missing].astype("datetime64[D]")
+    present = column.values[~column.missing]
+    days = present.astype("datetime64[D]")
+    has_hours = bool((present != days).any())
     # months and years are often written as their first day
     are_months = bool((days == days.astype("datetime64[M]")).all()) and len(np.unique(days)) > 1
     for part in settings.date_parts:
         if part == "hour":
             hours = take_date_part(column, part).values[~column.missing]
             edges = [edge for edge in HOURS if hours.min() < edge <= hours.max()]
-            if has_hours(column) and edges:
+            if has_hours and edges:
                 rule = NumberRule(column.name, part=part, edges=edges)
                 rules.append(_copy_date_spelling(rule, column))
             continue
-        if part == "weekday" and are_months and not has_hours(column):
+        if part == "weekday" and are_months and not has_hours:
             continue
         made = (_choose_number_rules if part == "year" else _choose_word_rules)(
             take_date_part(column, part), settings, part
@@ -718,7 +688,3 @@ def _choose_date_rules(column: Column, settings: Settings) -> list[ColumnRule] |
         if not isinstance(made, Dropped):
             rules.extend(made)
     return rules or Dropped(column.name, "all dates have the same parts")
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
@@ -147,34 +146,10 @@ def boolean_series(
         return nw.maybe_convert_dtypes(series) if nullable else series
     series = nw.maybe_convert_dtypes(nw.new_series(name, values, nw.Boolean, backend=backend))
     if series.implementation.is_pandas():
-        native = series.to_native()
-        native[missing] = None
+        series.to_native()[missing] = None
         return series
     cells = [None if gone else bool(v) for v, gone in zip(values, missing.tolist(), strict=True)]
     return nw.new_series(name, cells, nw.Boolean, backend=backend)
-
-
-PartReader = Callable[[Preparation, tuple[str, ...], CellRules, Any], Columns]
-"""Makes the features called by some names of a raw part."""
-
-
-def iter_raw_columns(
-    known: Sequence[str],
-    wanted: Sequence[str] | None,
-    collect: Callable[[Sequence[int]], Any],
-) -> Iterator[Column]:
-    """Yield columns, a few of which are collected into memory at a time by their positions."""
-    position = {name: k for k, name in enumerate(known)}
-    names = list(known if wanted is None else wanted)
-    refuse_absent(names, position)
-    step, done = 1, 0
-    while done < len(names):
-        some = names[done : done + step]
-        frame = nw.from_native(collect([position[name] for name in some]), eager_only=True)
-        refuse_empty(len(names), len(frame))
-        for name, series in zip(some, frame.iter_columns(), strict=True):
-            yield from_series(name, series)
-        step, done = max(1, _GROUP_CELLS // len(frame)), done + step
 
 
 class Container(ABC):
@@ -191,7 +166,6 @@ class Container(ABC):
     """The library of a data frame."""
     preparation: Preparation = Preparation()
     """The steps from raw data to the columns, as far as the container knows."""
-    read_part: PartReader | None = None
     ids: Any = None
     index: Any = None
     """The index of a data frame, if it has one."""
@@ -244,15 +218,27 @@ class Container(ABC):
         """Return True if some column of a table is neither Boolean nor numeric by its type."""
         return not all(kind == nw.Boolean or kind.is_numeric() for kind in self.schema())
 
-    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        """Yield columns of a table, by default all."""
+    def collect(self, positions: Sequence[int]) -> Any:
+        """Return some columns of a table, which has rows, as a data frame in memory."""
         raise NotImplementedError
 
-    def prepare(self, binarizer: Binarizer, read: PartReader) -> Container:
-        """Return the same rows, of which ``read`` makes features with a fitted Binarizer."""
+    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
+        """Yield columns of a table, by default all, of which a few are in memory at a time."""
+        wanted = list((self.names or ()) if names is None else names)
+        positions = self.positions(wanted)
+        step, done = 1, 0
+        while done < len(wanted):
+            some = slice(done, done + step)
+            frame = nw.from_native(self.collect(positions[some]), eager_only=True)
+            refuse_empty(len(wanted), len(frame))
+            for name, series in zip(wanted[some], frame.iter_columns(), strict=True):
+                yield from_series(name, series)
+            step, done = max(1, _GROUP_CELLS // len(frame)), done + step
+
+    def prepare(self, binarizer: Binarizer) -> Container:
+        """Return the same rows, of which features are made with a fitted Binarizer."""
         other = self.rename(tuple(binarizer.get_feature_names_out()))
         other.preparation, other.raw_names = Preparation(binarizer), self.names
-        other.read_part = read
         return other
 
     def positions(self, names: Sequence[str]) -> list[int]:
@@ -398,13 +384,12 @@ class Baskets(Container):
         columns: list[int] = []
         unknown: set[str] = set()
         for row, basket in enumerate(self.data):
-            before = len(columns)
             for item in _iter_items(basket):
                 if item in position:
+                    rows.append(row)
                     columns.append(position[item])
                 else:
                     unknown.add(item)
-            rows.extend(repeat(row, len(columns) - before))
         if unknown:
             warnings.warn(
                 f"{len(unknown)} items were not seen in fit and are ignored, "
@@ -492,12 +477,9 @@ class Batched(Container):
     def n_columns(self) -> int:
         return len(self.names)
 
-    def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        def collect(positions: Sequence[int]) -> Any:
-            batches = [nw.from_native(batch) for batch in self.batches(positions)]
-            return nw.concat(batches).to_native() if batches else refuse_empty(len(positions), 0)
-
-        return iter_raw_columns(self.names, names, collect)
+    def collect(self, positions: Sequence[int]) -> Any:
+        batches = [nw.from_native(batch) for batch in self.batches(positions)]
+        return nw.concat(batches).to_native() if batches else refuse_empty(len(positions), 0)
 
     def check_not_empty(self) -> None:
         refuse_empty(self.n_columns)
@@ -535,6 +517,8 @@ class Batched(Container):
         return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
 
     def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
+        from conjunct.data.boolean_data import read_part
+
         first_row = 0
         binarizer = self.preparation.binarizer
         source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
@@ -544,10 +528,7 @@ class Batched(Container):
                 continue
             rows = Frame(batch, frame).rename(source)
             try:
-                if self.read_part is None:
-                    columns = rows.columns(names, rules)
-                else:
-                    columns = self.read_part(self.preparation, tuple(names), rules, rows)
+                columns = read_part(self.preparation, tuple(names), rules, rows)
             except CellError as error:
                 raise CellError(
                     error.column, first_row + error.row, error.value, error.problem, error.advice
@@ -656,7 +637,16 @@ def wrap_data(data: Any) -> Container:
     if getattr(data, "ndim", 2) == 1 or type(data).__name__ == "Series":
         series = nw.from_native(data, allow_series=True, pass_through=True)
         if isinstance(series, nw.Series):
-            return _wrap_series(series)
+            rows = series.to_list()
+            if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
+                return Baskets(rows)
+            what = "give s.to_frame(), or a list of tags per row"
+            if any(isinstance(row, str) for row in rows):
+                what = (
+                    "give a list of tags per row, as s.str.split(',') does for text such as "
+                    "'sea,sky', or s.to_frame() for categories"
+                )
+            raise InputError(f"a Series is no table: {what}")
     frame = as_narwhals(data)
     if isinstance(frame, nw.DataFrame):
         return Frame(data, frame)
@@ -670,19 +660,6 @@ def wrap_data(data: Any) -> Container:
         table = _import_arrow("interchange").from_dataframe(data)
         return Frame(table, nw.from_native(table))
     return Array(data)
-
-
-def _wrap_series(series: nw.Series[Any]) -> Container:
-    """Return a series of lists or sets as baskets; refuse others with advice."""
-    rows = series.to_list()
-    if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
-        return Baskets(rows)
-    if any(isinstance(row, str) for row in rows):
-        raise InputError(
-            "a Series is no table: give a list of tags per row, as s.str.split(',') does for text "
-            "such as 'sea,sky', or s.to_frame() for categories"
-        )
-    raise InputError("a Series is no table: give s.to_frame(), or a list of tags per row")
 
 
 def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

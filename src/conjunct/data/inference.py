@@ -93,10 +93,6 @@ DATE_ADVICE: dict[DateOrder, str] = {
     "digits": "write dates as 20241231",
     "clock": "write times as 14:35",
 }
-_COLUMN = "\0"
-_OR_WORDS = (
-    f"categorical=[{_COLUMN}] keeps it as words (--categorical {_COLUMN} on the command line)"
-)
 _NULL = "null_values= takes them as missing (--null WORD on the command line)"
 _ISO_ADVICE = "it is taken as words: write dates as 2024-12-31"
 
@@ -108,7 +104,9 @@ def infer(column: Column) -> tuple[Column, str]:
     """
     if column.kind != "text" or column.is_category:
         return column, ""
-    column = _keep_present(column)
+    counts = column.counts() if column.words else ()
+    absent = [word for word, count in zip(column.words, counts, strict=True) if not count]
+    column = drop_words(column, absent)
     read = infer_all(column)
     if read is not None:
         return read, ""
@@ -124,14 +122,8 @@ def infer(column: Column) -> tuple[Column, str]:
         if read is not None:
             kind = "dates" if read.kind == "date" else kind
             n_read = int((~rest.missing).sum())
-            said = f"{n_read:,} {kind}, {_count_words(column, gone)} taken as missing; {_OR_WORDS}"
-            return read, _name_column(said, column)
-    read, said = _infer_mostly(column, rest)
-    return read, _name_column(said, column)
-
-
-def _name_column(remark: str, column: Column) -> str:
-    return remark.replace(_COLUMN, repr(column.name))
+            return read, f"{n_read:,} {kind}, {_count_words(column, gone)} {_or_words(column)}"
+    return _infer_mostly(column, rest)
 
 
 def infer_all(column: Column) -> Column | None:
@@ -144,7 +136,9 @@ def infer_all(column: Column) -> Column | None:
     if not any(map(_CODE.match, words)):
         for written in ("numbers", "decimal commas"):
             if _are_numbers(words, written):
-                return to_numbers(column, written)
+                values = [number(word, written) for word in words]
+                read = _convert(column, "number", values, np.float64)
+                return replace(read, missing=np.isnan(read.values), written=written)
     for order in _find_orders(words):
         if all(parse_moment(word, order) for word in words):
             return to_dates(column, order)
@@ -163,13 +157,6 @@ def _are_numbers(words: Sequence[str], written: Written) -> bool:
     bare = [word for word in words if word not in set(odd) and number(word)]
     # 5% among 0.05 could mean either
     return len(units - {""}) <= 1 and not ("%" in units and (bare or "" in units))
-
-
-def to_numbers(column: Column, written: Written) -> Column:
-    """Return words, all of which are numbers or missing, as numbers."""
-    values = [number(word, written) for word in column.words]
-    read = _convert(column, "number", [nan if v is None else v for v in values], np.float64)
-    return replace(read, missing=np.isnan(read.values), written=written)
 
 
 def to_dates(column: Column, order: DateOrder) -> Column:
@@ -197,12 +184,6 @@ def drop_words(column: Column, gone: Iterable[str]) -> Column:
     return replace(column, values=values, missing=values < 0, words=kept)
 
 
-def _keep_present(column: Column) -> Column:
-    counts = column.counts() if column.words else ()
-    absent = [word for word, count in zip(column.words, counts, strict=True) if not count]
-    return drop_words(column, absent)
-
-
 def _infer_mostly(column: Column, rest: Column) -> tuple[Column, str]:
     """Return dates if most cells are, else words, with a remark if most are numbers."""
     counts = dict(zip(rest.words, rest.counts().tolist() if rest.words else (), strict=True))
@@ -219,7 +200,7 @@ def _infer_mostly(column: Column, rest: Column) -> tuple[Column, str]:
         n_dates = sum(counts[word] for word in dates)
         if n_dates >= _MOST_DATES * n_cells:
             odd = [word for word in column.words if word not in set(dates)]
-            said = f"{n_dates:,} dates, {_count_words(column, odd)} taken as missing; {_OR_WORDS}"
+            said = f"{n_dates:,} dates, {_count_words(column, odd)} {_or_words(column)}"
             return replace(to_dates(column, order), odd=tuple(odd)), said
     for written in ("numbers", "decimal commas"):
         odd = [word for word in rest.words if number(word, written) is None]
@@ -237,6 +218,13 @@ def _count_words(column: Column, words: Sequence[str]) -> str:
     shown = ", ".join(f"{counts[word]:,} × {word!r}" for word in ordered[:_SHOWN])
     more = sum(counts[word] for word in ordered[_SHOWN:])
     return f"{shown} and {more:,} more cells" if more else shown
+
+
+def _or_words(column: Column) -> str:
+    return (
+        f"taken as missing; categorical=[{column.name!r}] keeps it as words "
+        f"(--categorical {column.name!r} on the command line)"
+    )
 
 
 def parse_moment(word: str, order: DateOrder) -> datetime.datetime | None:
@@ -260,21 +248,14 @@ def parse_moment(word: str, order: DateOrder) -> datetime.datetime | None:
         year = int(parts.get("year") or 1970)
         if len(parts.get("year") or "1970") == 2:
             year += 2000 if year < 69 else 1900
-        hour = int(parts.get("hour") or 0)
+        hour, minute, second = (int(parts.get(p) or 0) for p in ("hour", "minute", "second"))
         if parts.get("half"):
             if not 1 <= hour <= 12:
                 return None
             hour = hour % 12 + (12 if parts["half"].lower() == "p" else 0)
+        clock = hour, minute, second, int((parts.get("fraction") or "0")[:6].ljust(6, "0"))
         try:
-            return datetime.datetime(
-                year,
-                int(month or 1),
-                int(parts.get("day") or 1),
-                hour,
-                int(parts.get("minute") or 0),
-                int(parts.get("second") or 0),
-                int((parts.get("fraction") or "0")[:6].ljust(6, "0")),
-            )
+            return datetime.datetime(year, int(month or 1), int(parts.get("day") or 1), *clock)
         except ValueError:
             return None
     return None

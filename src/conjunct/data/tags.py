@@ -344,13 +344,10 @@ def _strip_punctuation(text: str) -> str:
     joined = "".join(
         " " if unicodedata.category(c) in ("Pd", "Pc") else "'" if c == "’" else c for c in text
     ).strip()
+    is_mark = [unicodedata.category(c).startswith("P") for c in joined]
     start, end = 0, len(joined)
-    while start < end and _is_punctuation(joined[start]):
+    while start < end and is_mark[start]:
         start += 1
-    while start < end and _is_punctuation(joined[end - 1]) and joined[end - 1] not in _MAY_END:
+    while start < end and is_mark[end - 1] and joined[end - 1] not in _MAY_END:
         end -= 1
     return joined[start:end].strip()
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character).startswith("P")

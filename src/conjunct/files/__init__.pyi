@@ -11,9 +11,6 @@ from .writing import write_table as write_table
 
 """For the other folders of conjunct."""
 
-from .atomic import check_page_target as check_page_target
-from .atomic import check_target as check_target
-from .atomic import write_atomically as write_atomically
 from .checkpoint import Checkpoint as Checkpoint
 from .formats.base import FORMATS as FORMATS
 from .formats.base import ReadOptions as ReadOptions
@@ -39,6 +36,9 @@ from .reading import look as look
 from .reading import naming_cells_of as naming_cells_of
 from .reading import read_variables as read_variables
 from .writing import as_csv as as_csv
+from .writing import check_page_target as check_page_target
 from .writing import check_table_target as check_table_target
+from .writing import check_target as check_target
 from .writing import is_sparse_file as is_sparse_file
+from .writing import write_atomically as write_atomically
 from .writing import write_sparse as write_sparse

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from conjunct.errors import InputError, one_line
-from conjunct.files.atomic import check_target, write_atomically
 from conjunct.files.model import UNDECODABLE, read_bytes
+from conjunct.files.writing import check_target, write_atomically
 from conjunct.ufc import JoinedPair, Progress, Rows, RunIdentity, Test
 
 FORMAT = "conjunct-checkpoint"
@@ -69,7 +69,14 @@ class Checkpoint:
             record = msgspec.json.decode(first, type=RunRecord)
             if (record.format, record.version) != (FORMAT, VERSION):
                 raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
-            self._check(record, identity)
+            if record.names != identity.names:
+                raise self.wrong_run("it has other columns")
+            if record.n_rows != identity.n_rows:
+                raise self.wrong_run(f"it has {record.n_rows} rows, the data {identity.n_rows}")
+            if record.options != identity.options:
+                raise self.wrong_run("it has other options")
+            if record.fingerprint != identity.fingerprint:
+                raise self.wrong_run("it was made from other data")
             news = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
         except UNDECODABLE as error:
             why = one_line(str(error))
@@ -88,30 +95,22 @@ class Checkpoint:
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
         """Write what is new, unless writing would take most of the time."""
         begun = time.monotonic()
-        if last or begun >= self._next:
-            self._write(identity, news())
-            ended = time.monotonic()
-            self._next = ended + _SHARE * (ended - begun)
-
-    def _write(self, identity: RunIdentity, news: Progress) -> None:
-        known = None if news.known is None else list(news.known)
-        iterations = [list(pairs) for pairs in news.iterations]
-        record = ProgressRecord(iterations, list(news.tests), list(news.supports), known)
+        if begun < self._next and not last:
+            return
+        new = news()
+        known = None if new.known is None else list(new.known)
+        iterations = [list(pairs) for pairs in new.iterations]
+        record = ProgressRecord(iterations, list(new.tests), list(new.supports), known)
         line = msgspec.json.encode(record) + b"\n"
         if self._length:
-            _append(self.path, line, self._length)
+            self._append(line)
         else:
-            about = RunRecord(
-                FORMAT,
-                VERSION,
-                identity.options,
-                identity.names,
-                identity.n_rows,
-                identity.fingerprint,
-            )
-            line = msgspec.json.encode(about) + b"\n" + line
+            whose = identity.options, identity.names, identity.n_rows, identity.fingerprint
+            line = msgspec.json.encode(RunRecord(FORMAT, VERSION, *whose)) + b"\n" + line
             write_atomically(self.path, lambda part: part.write_bytes(line))
         self._length += len(line)
+        ended = time.monotonic()
+        self._next = ended + _SHARE * (ended - begun)
 
     def wrong_run(self, why: object) -> InputError:
         """Return an error: this run cannot continue from the file."""
@@ -119,25 +118,14 @@ class Checkpoint:
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )
 
-    def _check(self, record: RunRecord, identity: RunIdentity) -> None:
-        if record.names != identity.names:
-            raise self.wrong_run("it has other columns")
-        if record.n_rows != identity.n_rows:
-            raise self.wrong_run(f"it has {record.n_rows} rows, the data {identity.n_rows}")
-        if record.options != identity.options:
-            raise self.wrong_run("it has other options")
-        if record.fingerprint != identity.fingerprint:
-            raise self.wrong_run("it was made from other data")
-
-
-def _append(path: Path, line: bytes, length: int) -> None:
-    """Write a line after the whole lines of a file, in place of what was cut off."""
-    try:
-        with path.open("r+b") as file:
-            file.truncate(length)
-            file.seek(length)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    def _append(self, line: bytes) -> None:
+        """Write a line after the whole lines of the file, in place of what was cut off."""
+        try:
+            with self.path.open("r+b") as file:
+                file.truncate(self._length)
+                file.seek(self._length)
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from None

@@ -32,7 +32,7 @@ from conjunct.features import (
     mean_length_of,
     rms,
 )
-from conjunct.files.atomic import write_atomically
+from conjunct.files.writing import write_atomically
 from conjunct.ufc import (
     MOST_ROWS,
     Ending,
@@ -62,7 +62,6 @@ UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 LARGEST = 1 << 28
 """Bytes of a model file: what is not one may have no end, as /dev/zero."""
 
-_CHUNK = 1 << 20
 # Every feature may double a length, so a small file could ask for numbers of any size.
 _LONGEST = 1 << 4096
 T = TypeVar("T", bound=msgspec.Struct)
@@ -87,12 +86,6 @@ class AddedFeature(Record, frozen=True):
     # true where at least, or exactly, this number of the literals are
     number: Rows | None = None
     exactly: bool = False
-
-    @classmethod
-    def of(cls, made: Made, support: int) -> AddedFeature:
-        if isinstance(made, Tally):
-            return cls(list(made.literals), support, made.number, made.exactly)
-        return cls(list(made), support)
 
     def made(self) -> Made:
         """Return what the feature is made of."""
@@ -243,7 +236,8 @@ class ModelFile(Record, frozen=True, kw_only=True):
         known = [self.n_rows] * m if self.known is None else self.known
         columns = np.array(known, np.int64), np.array(self.supports, np.int64)
         features = np.array(code.asked, np.int64), supports
-        other = [_pairs(code.beside, n_places), _pairs(code.columns_beside, m)]
+        given = (code.beside, n_places), (code.columns_beside, m)
+        other = [np.array(pairs or [(0, 0)] * n, np.int64).reshape(-1, 2).T for pairs, n in given]
         # columns are asked for wherever they are known, with one probability or the other
         counted = CodeCounts(
             np.stack([features[0], features[1] - other[0][1], *other[0]]),
@@ -279,16 +273,14 @@ class ModelFile(Record, frozen=True, kw_only=True):
             n_before = len(lineage)
             check_source(bool(some), "an iteration adds nothing")
             for added in some:
-                in_range = all(-n_before <= x < n_before for x in added.literals)
+                parts = added.literals
+                in_range = all(-n_before <= x < n_before for x in parts)
                 check_source(in_range, "a feature refers to later ones")
                 check_source(added.support <= self.n_rows, "a support is out of range")
                 made = added.made()
-                if added.number is None:
-                    parts = added.literals
-                    most = min(supports[x] if x >= 0 else self.n_rows - supports[~x] for x in parts)
-                    check_source(
-                        added.support <= most, "a feature has more rows than one of its parts"
-                    )
+                rows = [supports[x] if x >= 0 else self.n_rows - supports[~x] for x in parts]
+                fits = added.number is not None or added.support <= min(rows)
+                check_source(fits, "a feature has more rows than one of its parts")
                 number = lineage.make(made)
                 check_source(number == len(supports), "a feature occurs twice")
                 check_source(lineage.length(number) <= _LONGEST, "a formula is too long")
@@ -344,11 +336,6 @@ class ModelFile(Record, frozen=True, kw_only=True):
         return Preparation(binarizer, cleaner)
 
 
-def _pairs(counts: list[tuple[int, int]], n: int) -> Any:
-    """Return two lines of counts, zeros where there are none."""
-    return np.array(counts or [(0, 0)] * n, np.int64).reshape(-1, 2).T
-
-
 def _check_counts(counts: CodeCounts, n_rows: int) -> None:
     """Check that the code can have counted so in this number of rows."""
     for n, k, n_other, k_other in (counts.features, counts.columns):
@@ -379,12 +366,12 @@ def model_file(
     if plan is None:
         supports = dict(zip(feature_set.features, feature_set.supports, strict=True))
         made = zip(feature_set.iterations, feature_set.lineage.made, strict=True)
-        added = [
-            (iteration, AddedFeature.of(each, supports[number]))
-            for number, (iteration, each) in enumerate(made, start=len(names))
-        ]
-        by_iteration = groupby(added, key=lambda pair: pair[0])
-        parts["added"] = [[each for _, each in some] for _, some in by_iteration]
+        added: dict[int, list[AddedFeature]] = {}
+        for number, (iteration, each) in enumerate(made, start=len(names)):
+            literals, *count = each if isinstance(each, Tally) else (each,)
+            record = AddedFeature(list(literals), supports[number], *count)
+            added.setdefault(iteration, []).append(record)
+        parts["added"] = [*added.values()]
         parts["dropped"] = [k for k in range(len(names)) if k not in supports]
     else:
         merges = [
@@ -394,7 +381,10 @@ def model_file(
         parts["merges"] = [list(islice(pairs, len(some))) for some in merges]
         parts["tests"] = list_tests(plan, merges)
         if feature_set.has_code:
-            parts["code"] = _record_code(feature_set)
+            known = feature_set.known_counts()
+            beside = ([(n, k) for n, k in part[2:].T.tolist()] for part in known[:2])
+            variable = beside if feature_set.variables else ()
+            parts["code"] = CodeRecord(known.features[0].tolist(), *variable)
     return ModelFile(
         format=FORMAT,
         version=VERSION,
@@ -415,14 +405,6 @@ def model_file(
     )
 
 
-def _record_code(feature_set: FeatureSet) -> CodeRecord:
-    counts = feature_set.known_counts()
-    if not feature_set.variables:
-        return CodeRecord(counts.features[0].tolist())
-    beside = ([(n, k) for n, k in part[2:].T.tolist()] for part in counts[:2])
-    return CodeRecord(counts.features[0].tolist(), *beside)
-
-
 def write_model(
     path: str | os.PathLike[str], model: ModelFile | ClassifierFile | GroupsFile
 ) -> None:
@@ -433,8 +415,15 @@ def write_model(
 
 def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
     """Return the content of a file; it reads back as the same, or is refused."""
+
+    def to_plain(value: Any) -> Any:
+        # a parameter may be one of NumPy's numbers
+        if isinstance(value, np.generic):
+            return value.item()
+        raise InputError(f"a parameter cannot be saved: {value!r}")
+
     try:
-        encoded = msgspec.json.encode(model, enc_hook=_to_plain)
+        encoded = msgspec.json.encode(model, enc_hook=to_plain)
     except UnicodeEncodeError:
         raise InputError(
             "a name contains a lone surrogate, which cannot be saved: rename it"
@@ -460,13 +449,6 @@ def model_schema() -> bytes:
     return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
 
 
-def _to_plain(value: Any) -> Any:
-    """Convert NumPy's numbers, which a parameter may be, to Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise InputError(f"a parameter cannot be saved: {value!r}")
-
-
 class Labels(Record, frozen=True):
     """The classes of a classifier, with their type in NumPy; times as whole numbers."""
 
@@ -478,8 +460,8 @@ class Labels(Record, frozen=True):
         """Return classes as they are written; refuse those that would not come back the same."""
         name = "str" if classes.dtype.kind == "U" else classes.dtype.name
         values = (classes.astype(np.int64) if classes.dtype.kind in "mM" else classes).tolist()
-        kept = set(map(type, values)) <= {str, int, float, bool}
-        if not kept or name not in _LABEL_TYPES or len(set(map(type, values))) > 1:
+        types = set(map(type, values))
+        if not types <= {str, int, float, bool} or name not in _LABEL_TYPES or len(types) > 1:
             raise InputError(
                 f"classes of type {name} cannot be saved: y must hold text, numbers, Booleans, or "
                 "NumPy dates and times"
@@ -552,10 +534,12 @@ def read_bytes(path: str | os.PathLike[str], error: type[InputError] = ModelFile
     """Return the content of a file, unless it is larger than any model."""
     try:
         with Path(path).open("rb") as opened:
-            chunks = list(islice(iter(partial(opened.read, _CHUNK), b""), LARGEST // _CHUNK + 1))
+            # read(n) would reserve n bytes at once
+            content = b"".join(
+                islice(iter(partial(opened.read, 1 << 20), b""), (LARGEST >> 20) + 1)
+            )
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror})") from None
-    content = b"".join(chunks)
     if len(content) > LARGEST:
         raise error(f"{path}: a model file has at most {LARGEST >> 20} MB")
     return content
@@ -570,16 +554,13 @@ def decode_file(path: str | os.PathLike[str], kind: type[T], format: str, versio
         raise ModelFileError(f"{path}: not a conjunct model file ({error})") from None
     if header.format != format:
         known = header.format in (FORMAT, CLASSIFIER_FORMAT, GROUPS_FORMAT, "conjunct-checkpoint")
-        what = (
-            f"a {header.format} file, not a {format} file" if known else "not a conjunct model file"
-        )
-        raise ModelFileError(f"{path}: {what}")
+        what = f"a {header.format} file, not a {format}" if known else "not a conjunct model"
+        raise ModelFileError(f"{path}: {what} file")
+    if 1 <= header.version < version:
+        # models changed with each release, and classifiers came with the second
+        why = f"was written by conjunct 0.{3 - version + header.version}"
+        raise ModelFileError(f"{path} {why}: fit again with this version")
     if header.version != version:
-        if 1 <= header.version < version:
-            # models changed with each release, and classifiers came with the second
-            release = 3 - version + header.version
-            why = f"was written by conjunct 0.{release}: fit again with this version"
-            raise ModelFileError(f"{path} {why}")
         raise ModelFileError(
             f"{path}: version {header.version} of the model file; "
             f"this conjunct reads version {version}"

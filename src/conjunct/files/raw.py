@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from conjunct.errors import InputError
@@ -79,13 +78,6 @@ def check_not_empty(path: StrPath, needs: str = "a line of column names, then ro
     return file
 
 
-def detect_compression(file: Path) -> str | None:
-    """Return ``"gzip"``, ``"zstd"`` or None: by content, as polars does, not by name."""
-    with file.open("rb") as opened:
-        start = opened.read(4)
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-
-
 def text_lines(file: Path) -> Iterator[str]:
     """Yield the lines of a text file with their ends, without a byte order mark."""
     with text_file(file).open(encoding="utf-8-sig", newline="") as lines:
@@ -121,7 +113,16 @@ def _find_text(file: Path) -> tuple[Path, str]:
         has_returns = "\r" in text and "\n" not in text
         if encoding is None and not has_returns:
             return plain, ""
-        _write_decoded(file, plain, copy, encoding, has_returns)
+        to_text = codecs.getincrementaldecoder(encoding or "utf-8-sig")().decode
+        with plain.open("rb") as raw, copy.open("w", encoding="utf-8", newline="") as out:
+            while chunk := raw.read(_CHUNK):
+                try:
+                    text = to_text(chunk)
+                except UnicodeDecodeError:
+                    raise utf8_error(file) from None
+                if encoding == "cp1252" and _CONTROLS.search(text):
+                    raise utf8_error(file)
+                out.write(text.replace("\r", "\n") if has_returns else text)
         said = []
         if encoding == "cp1252":
             said.append(
@@ -135,21 +136,6 @@ def _find_text(file: Path) -> tuple[Path, str]:
         return copy, "; it ".join(said)
 
     return make_once("decode", file, decode)
-
-
-def _write_decoded(
-    file: Path, plain: Path, copy: Path, encoding: str | None, has_returns: bool
-) -> None:
-    decode = codecs.getincrementaldecoder(encoding or "utf-8-sig")().decode
-    with plain.open("rb") as raw, copy.open("w", encoding="utf-8", newline="") as out:
-        while chunk := raw.read(_CHUNK):
-            try:
-                text = decode(chunk)
-            except UnicodeDecodeError:
-                raise utf8_error(file) from None
-            if encoding == "cp1252" and _CONTROLS.search(text):
-                raise utf8_error(file)
-            out.write(text.replace("\r", "\n") if has_returns else text)
 
 
 # what was made of files, by the step, the file and its state; and the copies, the oldest first
@@ -213,8 +199,15 @@ def _find_encoding(file: Path, start: bytes) -> str | None:
 
 def utf8_error(file: Path) -> InputError:
     """Return an error: the file is not UTF-8, and on which line."""
-    line = _find_undecodable_line(file)
-    where = f"{file}, line {line}" if line else str(file)
+    with plain_file(file).open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                where = f"{file}, line {number}"
+                break
+        else:
+            where = str(file)
     return InputError(f"{where} is not UTF-8 text: save the file as UTF-8")
 
 
@@ -252,18 +245,14 @@ def one_line_errors(path: StrPath) -> Iterator[None]:
     """Say in one line what is wrong with a file."""
     try:
         yield
-    except _damage_types() as error:
+    except BaseException as error:
+        # polars panics over some Arrow files: not an Exception, but no more than bad input; where
+        # it is not loaded, as for baskets, it cannot
+        polars = sys.modules.get("polars")
+        panic = () if polars is None else (polars.exceptions.PanicException,)
+        if not isinstance(error, (OSError, EOFError, *panic)):
+            raise
         raise InputError(f"{path} cannot be read: {first_line(error)}") from None
-
-
-def _damage_types() -> tuple[type[BaseException], ...]:
-    """Return the errors that damaged files cause.
-
-    polars panics over some Arrow files: not an Exception, but no more than bad input. Where it is
-    not loaded, as for baskets, nothing of it can be raised.
-    """
-    polars = sys.modules.get("polars")
-    return OSError, EOFError, *(() if polars is None else (polars.exceptions.PanicException,))
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:
@@ -281,17 +270,14 @@ def line_batches(file: Path) -> Iterator[list[str]]:
         yield batch
 
 
-def _import_zstd() -> ModuleType:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd
-
-
 def plain_file(file: Path) -> Path:
-    """Return the file, or a copy of what it holds if it is compressed: that is done once."""
-    kind = detect_compression(file)
+    """Return the file, or a copy of what it holds if it is compressed: that is done once.
+
+    The content tells, as for polars, not the name.
+    """
+    with file.open("rb") as opened:
+        start = opened.read(4)
+    kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
     return file if kind is None else make_once("decompress", file, partial(_decompress, file, kind))
 
 
@@ -300,11 +286,15 @@ def _decompress(file: Path, kind: str, copy: Path) -> Path:
 
     Everything after this reads lines or batches of them whole.
     """
+    opener: Any = gzip.open
     broken: tuple[type[BaseException], ...] = (EOFError, zlib.error)
     if kind == "zstd":
-        broken = (*broken, _import_zstd().ZstdError)
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+        opener, broken = zstd.open, (*broken, zstd.ZstdError)
     n_lines, line_bytes, batch_lines, batch_bytes, blank_bytes = 0, 0, 0, 0, 0
-    opener: Any = gzip.open if kind == "gzip" else _import_zstd().open
     try:
         with opener(file, "rb") as raw, copy.open("wb") as out:
             while chunk := raw.read(_CHUNK):
@@ -335,13 +325,3 @@ def _decompress(file: Path, kind: str, copy: Path) -> Path:
 
 def _long_line_error(file: Path, line: int) -> InputError:
     return InputError(f"{file}, line {line} is longer than {LONGEST_LINE >> 20} MB: not a table")
-
-
-def _find_undecodable_line(file: Path) -> int | None:
-    with plain_file(file).open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return None

@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 import msgspec
-import numpy as np
 from sklearn.base import clone
 
-from conjunct.columns import Bits, columns_of_lines, line_bytes, pack_column
+from conjunct.columns import Bits, columns_of_lines, pack_column
 from conjunct.data import (
     CHANGE_KINDS,
     MERGES,
@@ -26,7 +25,6 @@ from conjunct.data import (
     BooleanData,
     BooleanRule,
     ChangeKind,
-    Column,
     ColumnRule,
     Dropped,
     Ids,
@@ -41,13 +39,13 @@ from conjunct.data import (
 )
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
+from conjunct.files.cells import BooleanCells, NumbersError, read_column, read_with_rules
 from conjunct.files.formats.base import (
     AsText,
     Format,
     ReadOptions,
     Scan,
     TableFormat,
-    check_kinds,
     columns_as_text,
     find_format,
     find_source,
@@ -58,8 +56,6 @@ from conjunct.files.formats.base import (
     select_columns,
 )
 from conjunct.files.raw import Progress, StrPath, check_exists, check_not_empty, one_line_errors
-from conjunct.files.tags import NumbersError
-from conjunct.files.text_cells import BooleanCells, read_column, read_with_rules
 from conjunct.memory import byte_text
 
 if TYPE_CHECKING:
@@ -160,12 +156,19 @@ def read_boolean(
         file, kind = find_source(path, options)
         if cleaner is None and (names is None or binarizer is not None):
             options, binarizer = keep_other_columns(file, kind, options, binarizer)
-        found = _read_tags(file, kind, options, binarizer, progress)
-        if found is None:
+        holds_tags = kind.holds_tags(options)
+        if kind.numbers is not None and hasattr(binarizer, "rules_"):
+            holds_tags = False
+        try:
+            found = kind.tags(file, options, progress) if holds_tags else None
+        except NumbersError:
+            found = None
+        if found is not None:
+            found = found.align(choose_tags(found.names, file, kind, options))
+        else:
             if names is not None and binarizer is None and cleaner is None:
-                binarizer = Binarizer.from_rules(
-                    {}, [(name, [BooleanRule(name)]) for name in names]
-                )
+                rules = [(name, [BooleanRule(name)]) for name in names]
+                binarizer = Binarizer.from_rules({}, rules)
             wide = kind.numbers or kind.table(file)
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
             if names is not None and cleaner is not None:
@@ -179,23 +182,6 @@ def read_boolean(
     if found.tags:
         warn_unused(path, [name for name in found.names if name not in known], "tags")
     return found.align(names)
-
-
-def _read_tags(
-    file: Path,
-    kind: Format,
-    options: ReadOptions,
-    binarizer: Binarizer | None,
-    progress: Progress | None,
-) -> BooleanData | None:
-    """Return the tags asked for; None if the file has columns that are no tags."""
-    if not kind.holds_tags(options) or (kind.numbers is not None and hasattr(binarizer, "rules_")):
-        return None
-    try:
-        table = kind.tags(file, options, progress)
-    except NumbersError:
-        return None
-    return table.align(choose_tags(table.names, file, kind, options))
 
 
 def choose_tags(names: Sequence[str], file: Path, kind: Format, options: ReadOptions) -> list[str]:
@@ -219,7 +205,6 @@ def keep_other_columns(
     if options.tags is None or options.tag_separator is not None:
         return options, binarizer
     whole = replace(options, tags=None)
-    given: Binarizer | None = binarizer
     if getattr(binarizer, "rules_", None) is not None:
         return whole, binarizer
     chosen = [name for name in options.columns or () if name != options.tags]
@@ -227,7 +212,7 @@ def keep_other_columns(
     others = [name for name in known if name not in options.exclude]
     if not others or (options.columns is not None and not (chosen and set(chosen) <= set(others))):
         return options, binarizer
-    start = Binarizer() if given is None else clone(given)
+    start = Binarizer() if binarizer is None else clone(binarizer)
     start.set_params(tags=[*start.tags, options.tags])
     columns = None if options.columns is None else [*chosen, options.tags]
     return replace(whole, columns=columns), start
@@ -279,9 +264,16 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
     """Read a wide table unchanged; it may have no rows."""
     import polars as pl
 
+    words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime)
+
     def use(scan: Scan) -> pl.DataFrame:
         chosen = options.choose_columns(scan.names, file)
-        check_kinds(file, select_columns(scan.frame, chosen).collect_schema())
+        for name, kind in select_columns(scan.frame, chosen).collect_schema().items():
+            if not kind.is_numeric() and kind not in words:
+                as_tags = f"read it as tags (tags={name!r}) or " if kind == pl.List else ""
+                raise InputError(
+                    f"{file}, column {name!r}: {kind} is not Boolean; {as_tags}leave the column out"
+                )
         frame = scan.frame.collect()
         if frame.height and frame[:, -1].null_count() and wide.reads_short_rows:
             frame = frame.head(max(0, frame.height - wide.count_trailing_blanks(file, options)))
@@ -325,7 +317,7 @@ def look(
         ]
     fitted = table.preparation.binarizer
     rules: dict[str, list[ColumnRule]] = {name: [BooleanRule(name)] for name in table.names}
-    rules = rules if fitted is None else group_rules(fitted) or {}
+    rules = rules if fitted is None else fitted.rules_by_column()
     dropped = {} if fitted is None else {d.column: d.reason for d in fitted.dropped_}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
@@ -496,9 +488,7 @@ class FileSource:
 
     name = "file"
     summary = "tables and tags in files"
-
-    def read(self, address: Any, **options: Any) -> BooleanData:
-        return read_boolean(address, **options)
+    read = staticmethod(read_boolean)
 
 
 @dataclass
@@ -522,9 +512,10 @@ class Survey:
     """The first way to read each file that works."""
 
     def __post_init__(self) -> None:
-        self.rules = group_rules(self.binarizer)
+        is_fitted = hasattr(self.binarizer, "rules_")
+        self.rules = self.binarizer.rules_by_column() if is_fitted else None
         self._keep = self.memory is None
-        self._boolean: dict[str, _BooleanColumn] = {}
+        self._boolean: dict[str, BooleanCells] = {}
         self._lines: dict[str, list[Line]] = {}
         self._ids: list[str] = []
         self._scan: Scan | None = None
@@ -586,9 +577,9 @@ class Survey:
         if not self.n_rows:
             self.columns = chosen
             settings = self.binarizer.settings()
-            fixed = {*settings.edges, *settings.categorical}
+            fixed = {*(settings.edges or ()), *settings.categorical}
             self._boolean = {
-                name: _BooleanColumn(self._keep)
+                name: BooleanCells(keep=self._keep)
                 for name in chosen
                 if (name not in fixed if self.rules is None else is_boolean(self.rules[name]))
             }
@@ -605,7 +596,13 @@ class Survey:
         schema = select_columns(scan.frame, self.columns).collect_schema()
         looked_at = dict(self._boolean)
         if not self._keep:
-            self._skip_declared(scan.frame, schema, looked_at)
+            # what is declared Boolean is left out, once some cell is known not to be empty
+            declared = [name for name in looked_at if schema[name] == pl.Boolean]
+            head = select_columns(scan.frame, declared).head(raw.BATCH_ROWS).collect()
+            for cells in head.iter_columns():
+                looked_at[cells.name].read(cells)
+                if looked_at[cells.name].seen:
+                    del looked_at[cells.name]
         # without rules all columns are read, to know that this is a way to read them
         needed = [*looked_at]
         if self.rules is None:
@@ -617,8 +614,9 @@ class Survey:
         n_rows, n_missing_last = 0, 0
         frame = select_columns(scan.frame, dict.fromkeys([*needed, last]))
         for batch in _align_to_bytes(frame_batches(frame)):
-            for name in [n for n, c in looked_at.items() if not c.take(batch.get_column(n))]:
-                del self._boolean[name], looked_at[name]
+            for name, column in [*looked_at.items()]:
+                if column.read(batch.get_column(name)) is None:
+                    del self._boolean[name], looked_at[name]
             if id_name is not None:
                 self._ids += batch.get_column(id_name).cast(pl.String).fill_null("").to_list()
             n_rows += batch.height
@@ -639,19 +637,6 @@ class Survey:
             raise InputError(f"{file} has column names but no rows")
         return n_rows
 
-    def _skip_declared(
-        self, frame: pl.LazyFrame, schema: pl.Schema, looked_at: dict[str, _BooleanColumn]
-    ) -> None:
-        """Leave out what is declared Boolean, once some cell is known not to be empty."""
-        import polars as pl
-
-        declared = [name for name in looked_at if schema[name] == pl.Boolean]
-        for column in select_columns(frame, declared).head(raw.BATCH_ROWS).collect().iter_columns():
-            looked_at[column.name].take(column)
-        for name in declared:
-            if looked_at[name].seen:
-                del looked_at[name]
-
     def _find_rules(self) -> None:
         """Find the rules of each column, and pack its features if rows are kept."""
         total = sum(self.n_rows)
@@ -663,7 +648,7 @@ class Survey:
                 if self._keep:
                     self._lines[name] = [boolean.line(total)]
         if self.rules is None or self._keep:
-            settings = self.binarizer.settings()
+            settings = self.binarizer
             for cells in self._read_whole([name for name in self.columns if name not in found]):
                 given = None if self.rules is None else self.rules[cells.name]
                 if given is None:
@@ -673,11 +658,15 @@ class Survey:
                     column, rules = read_with_rules(cells, given), given
                 found[column.name] = rules
                 if self._keep:
-                    self._lines[column.name] = _pack_features(rules, column)
+                    made = apply_rules(() if isinstance(rules, Dropped) else rules, column)
+                    self._lines[column.name] = [
+                        (pack_column(values), pack_column(~missing) if missing.any() else None)
+                        for values, missing in made
+                    ]
         if self.rules is None:
             named = [(name, found[name]) for name in self.columns]
             self.binarizer = Binarizer.from_rules(self.binarizer.get_params(), named)
-            self.rules = group_rules(self.binarizer) or {}
+            self.rules = self.binarizer.rules_by_column()
 
     def _read_whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
         """Yield columns of all files together, a few at a time."""
@@ -701,7 +690,12 @@ class Survey:
                 if pl.String in kinds and len(kinds) > 1:
                     # words in one file: numbers in the others are words, as they are written there
                     texts = self._read_frames([name], partial(eq, name))
-                    parts = [_to_words(frame.to_series()) for frame in texts]
+                    parts = [
+                        part
+                        if part.dtype == pl.String
+                        else pl.Series(name, read_column(part).cells(), pl.String)
+                        for part in map(pl.DataFrame.to_series, texts)
+                    ]
                 cells = [part.alias("cells").to_frame() for part in parts]
                 yield pl.concat(cells, how="vertical_relaxed").to_series().alias(name)
 
@@ -727,78 +721,11 @@ def locate_error(
     return InputError(f"{where}: {error.problem}; {error.advice}")
 
 
-def group_rules(binarizer: Binarizer) -> dict[str, list[ColumnRule]] | None:
-    """Return the rules of a Binarizer by column, or None if it is not fitted."""
-    if not hasattr(binarizer, "rules_"):
-        return None
-    rules: dict[str, list[ColumnRule]] = {}
-    for rule in binarizer.rules_:
-        rules.setdefault(rule.column, []).append(rule)
-    return rules
-
-
 def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
     """Warn of columns or tags that the model does not use."""
     if others:
         message = f"{what} of {path} that the model does not use: {list_names(others)}"
         warnings.warn(message, ConjunctWarning, stacklevel=2)
-
-
-class _BooleanColumn:
-    """A column for as long as all of its cells say yes or no; packed if they are kept."""
-
-    def __init__(self, keep: bool) -> None:
-        self._keep = keep
-        self._cells = BooleanCells()
-        self._values: list[Bits] = []
-        self._observed: list[Bits | None] = []
-
-    @property
-    def seen(self) -> bool:
-        """Return True if some cell was not empty."""
-        return self._cells.seen
-
-    def take(self, cells: pl.Series) -> bool:
-        """Take some cells, unless one is not Boolean."""
-        read = self._cells.read(cells)
-        if read is not None and self._keep:
-            values, missing = read
-            self._values.append(np.packbits(values, bitorder="little"))
-            observed = None if missing is None else np.packbits(~missing, bitorder="little")
-            self._observed.append(observed)
-        return read is not None
-
-    def line(self, n_rows: int) -> Line:
-        values = _join_bits(self._values, n_rows)
-        if all(part is None for part in self._observed):
-            return values, None
-        parts = [
-            np.full(len(part), 255, np.uint8) if seen is None else seen
-            for part, seen in zip(self._values, self._observed, strict=True)
-        ]
-        # the last byte of a part may be filled beyond the last row
-        return values, _join_bits(parts, n_rows) & pack_column(np.ones(n_rows, np.bool_))
-
-
-def _join_bits(parts: Sequence[Bits], n_rows: int) -> Bits:
-    line = np.zeros(line_bytes(n_rows), np.uint8)
-    packed = np.concatenate(parts)[: len(line)]
-    line[: len(packed)] = packed
-    return line
-
-
-def _to_words(cells: pl.Series) -> pl.Series:
-    import polars as pl
-
-    return cells if cells.dtype == pl.String else pl.Series(cells.name, read_column(cells).cells())
-
-
-def _pack_features(found: Found, column: Column) -> list[Line]:
-    rules = () if isinstance(found, Dropped) else found
-    return [
-        (pack_column(values), pack_column(~missing) if missing.any() else None)
-        for values, missing in apply_rules(rules, column)
-    ]
 
 
 def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

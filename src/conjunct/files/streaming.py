@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,6 +15,7 @@ from sklearn.base import clone
 from conjunct.columns import (
     Columns,
     PackedColumns,
+    Positions,
     SparseColumns,
     StorageKind,
     concat_parts,
@@ -43,9 +43,11 @@ from conjunct.data import (
 )
 from conjunct.errors import CellError, InputError
 from conjunct.files import raw
+from conjunct.files.cells import BooleanCells, read_with_rules
 from conjunct.files.formats.base import (
     Format,
     ReadOptions,
+    TableFormat,
     columns_as_text,
     find_source,
     is_boolean,
@@ -54,8 +56,6 @@ from conjunct.files.formats.base import (
 )
 from conjunct.files.raw import Progress, StrPath, one_line_errors
 from conjunct.files.reading import Survey, choose_tags, keep_other_columns, locate_error
-from conjunct.files.tags import TagBatch
-from conjunct.files.text_cells import BooleanCells, read_with_rules
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ class Stream(StreamedRows):
         ]
         largest = min(n_rows, max(map(len, self.rows), default=0))
         # tags are read as lists, whose size is not known before
-        wide = all(isinstance(rows.recipe, WideRecipe) for rows in self.rows)
-        part_bytes = len(self.names) * largest // 8 if wide else 0
+        holds_tags = any(rows.rules is None for rows in self.rows)
+        part_bytes = 0 if holds_tags else len(self.names) * largest // 8
         return ENGINES[self.engine].from_tasks(parts, len(self.names), storage, part_bytes)
 
     def _prepare(self, table: BooleanData) -> BooleanData:
@@ -277,9 +277,8 @@ def _stream_table(
     files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
     survey = Survey(files, formats, options, binarizer, progress, memory).scan()
     names = tuple(survey.binarizer.get_feature_names_out())
-    recipe = WideRecipe(names, survey.rules or {})
     each = zip(files, survey.n_rows, survey.ways, strict=True)
-    rows = tuple(FileRows(file, options, recipe, n, way) for file, n, way in each)
+    rows = tuple(FileRows(f, options, n, names, survey.rules or {}, way) for f, n, way in each)
     preparation = Preparation(survey.binarizer).drop_idle_binarizer()
     return Stream(rows, names, memory, preparation, progress=progress)
 
@@ -303,10 +302,9 @@ def _stream_tags(
     files = [file for file, _ in sources]
     if not tags:
         raise InputError(f"{files[0]} {sources[0][1].no_tags}")
-    names = choose_tags(sorted(tags), *sources[0], options)
-    recipe = TagRecipe(tuple(names))
-    rows = (FileRows(f, options, recipe, n) for f, n in zip(files, n_rows, strict=True))
-    return Stream(tuple(rows), recipe.names, memory, progress=progress)
+    names = tuple(choose_tags(sorted(tags), *sources[0], options))
+    rows = (FileRows(f, options, n, names, None) for f, n in zip(files, n_rows, strict=True))
+    return Stream(tuple(rows), names, memory, progress=progress)
 
 
 def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
@@ -316,12 +314,10 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
             "name those that are tags"
         )
     if not hasattr(cleaner, "mapping_"):
-        counts: Counter[str] = Counter()
+        counts = np.zeros(len(found.names), np.int64)
         for table in found:
-            supports = table.supports()
-            counts.update(dict(zip(table.names, supports.tolist(), strict=True)))
-        # in the order of the columns, and tags on no row too
-        known = {name: counts[name] for name in found.names}
+            counts += table.supports()
+        known = dict(zip(found.names, counts.tolist(), strict=True))
         cleaner = clone(cleaner).fit_counts(known)
     clean = found.head.clean(cleaner)
     return replace(found, names=clean.names, preparation=clean.preparation)
@@ -329,13 +325,16 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
 
 @dataclass(frozen=True)
 class FileRows:
-    """Some rows of a file; the recipe says what becomes of them."""
+    """Some rows of a file, and what becomes of them."""
 
     file: Path
     options: ReadOptions
-    recipe: WideRecipe | TagRecipe
     n_rows: int
     """Of the file, without blank lines at its end."""
+    names: tuple[str, ...]
+    """Names of the features."""
+    rules: Mapping[str, Sequence[ColumnRule]] | None
+    """The rules of the columns of a table; None if tags become features."""
     way: int = 0
     """The first way to read the file that works."""
     start: int = 0
@@ -353,79 +352,65 @@ class FileRows:
     def __len__(self) -> int:
         return self._end - self.start
 
-    def tables(self) -> Iterator[BooleanData]:
-        """Yield the rows in batches. Errors about cells count rows from the first."""
-        return self.recipe.tables(self)
-
     def locate_error(self, error: CellError, first_row: int) -> InputError:
         """Return an error about a cell of a table that starts at ``first_row``, with its place."""
         kind = recognise_format(self.file, self.options)
         return locate_error(error, kind, self.file, self.options, first_row + error.row)
 
+    def tables(self) -> Iterator[BooleanData]:
+        """Yield the rows in batches. Errors about cells count rows from the first."""
+        kind = recognise_format(self.file, self.options)
+        if self.rules is None:
+            return self._tag_tables(kind)
+        return self._wide_tables(kind.table(self.file), self.rules)
 
-@dataclass(frozen=True)
-class WideRecipe:
-    """The features that the columns of wide tables become."""
+    def _wide_tables(
+        self, wide: TableFormat, rules: Mapping[str, Sequence[ColumnRule]]
+    ) -> Iterator[BooleanData]:
+        scan = wide.scan(self.file, self.options, self.way, columns_as_text(rules))
+        frame = select_columns(wide.complete(scan, rules).frame, rules)
+        cells = {name: BooleanCells() for name in rules}
 
-    names: tuple[str, ...]
-    rules: Mapping[str, Sequence[ColumnRule]]
+        def apply(batch: pl.DataFrame) -> Iterator[tuple[Mask, Mask | None]]:
+            for name, of_column in rules.items():
+                column = batch.get_column(name)
+                read = cells[name].read(column) if is_boolean(of_column) else None
+                if read is None:
+                    yield from apply_rules(of_column, read_with_rules(column, of_column))
+                else:
+                    yield read
 
-    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
-        wide = recognise_format(rows.file, rows.options).table(rows.file)
-        scan = wide.scan(rows.file, rows.options, rows.way, columns_as_text(self.rules))
-        scan = wide.complete(scan, self.rules)
-        frame = select_columns(scan.frame, self.rules).slice(rows.start, len(rows))
-        cells = {name: BooleanCells() for name in self.rules}
-        first = rows.start
-        for batch in wide.batches(rows.file, rows.options, frame):
+        first = self.start
+        for batch in wide.batches(self.file, self.options, frame.slice(first, len(self))):
             try:
-                columns = pack_columns(self._apply_rules(batch, cells), batch.height)
+                columns = pack_columns(apply(batch), batch.height)
             except CellError as error:
-                raise rows.locate_error(error, first) from None
+                raise self.locate_error(error, first) from None
             first += batch.height
             yield BooleanData(self.names, columns)
 
-    def _apply_rules(
-        self, batch: pl.DataFrame, cells: Mapping[str, BooleanCells]
-    ) -> Iterator[tuple[Mask, Mask | None]]:
-        """Yield where each feature is true, and where it is missing."""
-        for name, rules in self.rules.items():
-            column = batch.get_column(name)
-            read = cells[name].read(column) if is_boolean(rules) else None
-            if read is None:
-                yield from apply_rules(rules, read_with_rules(column, rules))
-            else:
-                yield read
-
-
-@dataclass(frozen=True)
-class TagRecipe:
-    """The tags that become features."""
-
-    names: tuple[str, ...]
-
-    def tables(self, rows: FileRows) -> Iterator[BooleanData]:
+    def _tag_tables(self, kind: Format) -> Iterator[BooleanData]:
         position = {tag: k for k, tag in enumerate(self.names)}
-        first, end = 0, rows.start + len(rows)
-        kind = recognise_format(rows.file, rows.options)
-        for batch in kind.tag_batches(rows.file, rows.options):
-            start, stop = max(rows.start - first, 0), min(end - first, batch.n_rows)
+        first = 0
+        for batch in kind.tag_batches(self.file, self.options):
+            start, stop = max(self.start - first, 0), min(self._end - first, batch.n_rows)
             if start < stop:
-                yield self._table(batch, position, start, stop)
+                codes = np.array([position.get(tag, -1) for tag in batch.tags], np.int64)
+                here = (batch.rows >= start) & (batch.rows < stop) & (codes >= 0)
+                shape = stop - start, len(self.names)
+                columns = _place_tags(batch.rows[here] - start, codes[here], shape)
+                yield BooleanData(self.names, columns, tags=True)
             first += batch.n_rows
-            if first >= end:
+            if first >= self._end:
                 return
 
-    def _table(
-        self, batch: TagBatch, position: Mapping[str, int], start: int, stop: int
-    ) -> BooleanData:
-        codes = np.array([position.get(tag, -1) for tag in batch.tags], np.int64)
-        here = (batch.rows >= start) & (batch.rows < stop) & (codes >= 0)
-        rows = batch.rows[here] - start
-        if _LIST_BYTES * len(rows) < len(self.names) * line_bytes(stop - start):
-            ones = (np.ones(len(rows), np.bool_), (rows, codes[here]))
-            listed = sp.coo_array(ones, shape=(stop - start, len(self.names)))
-            return BooleanData(self.names, SparseColumns.from_matrix(listed), tags=True)
-        bits = np.zeros((len(self.names), line_bytes(stop - start)), np.uint8)
-        np.bitwise_or.at(bits, (codes[here], rows // 8), (1 << rows % 8).astype(np.uint8))
-        return BooleanData(self.names, PackedColumns(bits, stop - start), tags=True)
+
+def _place_tags(rows: Positions, codes: Positions, shape: tuple[int, int]) -> Columns:
+    """Return columns from the places of their true cells: listed or packed, as is smaller."""
+    n_rows, n_tags = shape
+    if _LIST_BYTES * len(rows) < n_tags * line_bytes(n_rows):
+        ones = np.ones(len(rows), np.bool_)
+        return SparseColumns.from_matrix(sp.coo_array((ones, (rows, codes)), shape=shape))
+    bits = np.zeros((n_tags, line_bytes(n_rows)), np.uint8)
+    np.bitwise_or.at(bits, (codes, rows // 8), (1 << rows % 8).astype(np.uint8))
+    return PackedColumns(bits, n_rows)

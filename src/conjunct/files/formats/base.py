@@ -14,6 +14,15 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
+from conjunct.files.cells import (
+    BadCellError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    parse_text,
+    split_cells,
+    take_one_tag,
+)
 from conjunct.files.raw import (
     Progress,
     StrPath,
@@ -22,15 +31,6 @@ from conjunct.files.raw import (
     describe_text,
     first_line,
 )
-from conjunct.files.tags import (
-    BadCellError,
-    TagBatch,
-    TagPacker,
-    find_splitter,
-    split_cells,
-    take_one_tag,
-)
-from conjunct.files.text_cells import parse_text
 from conjunct.registry import Registry
 
 if TYPE_CHECKING:
@@ -81,10 +81,16 @@ class ReadOptions:
 
     def choose_columns(self, names: Sequence[str], file: Path) -> list[str]:
         """Return the columns to make features of, in the order asked for or that of the file."""
-        columns = _split_names(self.columns or (), names)
-        exclude = _split_names(self.exclude, names)
+        known = set(names)
+
+        def split(given: Sequence[str]) -> list[str]:
+            """Split ``a,b`` into two names, unless a column is called that."""
+            parts = ([n] if n in known or "," not in n else n.split(",") for n in given)
+            return list(dict.fromkeys(name for some in parts for name in some))
+
+        columns, exclude = split(self.columns or ()), split(self.exclude)
         asked = dict.fromkeys([*columns, *exclude, *([self.id] if self.id is not None else ())])
-        absent = [name for name in asked if name not in names]
+        absent = [name for name in asked if name not in known]
         if absent:
             raise InputError(
                 f"{file} has no column {list_names(absent)}: it has {list_names(names, 5)}"
@@ -383,9 +389,16 @@ def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
     """Return a column of values of any type; of several types, all as text."""
     import polars as pl
 
+    def spell(cell: Any) -> str | None:
+        if isinstance(cell, bool):
+            return str(cell).lower()
+        return None if cell is None else str(cell)
+
     kinds = {type(cell) for cell in cells if cell is not None}
     if list in kinds or tuple in kinds:
-        lists = [_as_list(cell) for cell in cells]
+        items = (cell if isinstance(cell, list | tuple) else [cell] for cell in cells)
+        texts = ([text for text in map(spell, some) if text is not None] for some in items)
+        lists = [None if c is None else some for c, some in zip(cells, texts, strict=True)]
         return pl.Series(name, lists, pl.List(pl.String))
     if bytes in kinds:
         return pl.Series(name, [None if c is None else "bytes" for c in cells], pl.Binary)
@@ -393,21 +406,8 @@ def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
     if kinds == {int, float} or (kinds == {int} and is_large):
         return pl.Series(name, [None if c is None else float(c) for c in cells], pl.Float64)
     if len(kinds) > 1:
-        return pl.Series(name, [_spell_value(cell) for cell in cells], pl.String)
+        return pl.Series(name, [*map(spell, cells)], pl.String)
     return pl.Series(name, cells, strict=False)
-
-
-def _as_list(cell: Any) -> list[str] | None:
-    if cell is None:
-        return None
-    items = cell if isinstance(cell, list | tuple) else [cell]
-    return [text for item in items if (text := _spell_value(item)) is not None]
-
-
-def _spell_value(value: Any) -> str | None:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return None if value is None else str(value)
 
 
 def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
@@ -420,23 +420,6 @@ def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
     import polars as pl
 
     return frame.select(pl.selectors.by_name(*names))
-
-
-def check_kinds(file: Path, schema: Any) -> None:
-    """Refuse columns that hold neither numbers, words, dates nor Booleans."""
-    import polars as pl
-
-    words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime)
-    for name, kind in schema.items():
-        if isinstance(kind, pl.List):
-            raise InputError(
-                f"{file}, column {name!r}: {kind} is not Boolean; read it as tags "
-                f"(tags={name!r}) or leave the column out"
-            )
-        if not kind.is_numeric() and kind not in words:
-            raise InputError(
-                f"{file}, column {name!r}: {kind} is not Boolean; leave the column out"
-            )
 
 
 def spell_ids(column: pl.Series) -> list[str]:
@@ -502,13 +485,6 @@ def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compr
     if found is None:
         raise InputError(_describe_unknown(path, written))
     return found
-
-
-def _split_names(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Split ``a,b`` into two names, unless a column is called that."""
-    known = set(names)
-    parts = ([name] if name in known or "," not in name else name.split(",") for name in given)
-    return list(dict.fromkeys(part for named in parts for part in named))
 
 
 def _match_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:

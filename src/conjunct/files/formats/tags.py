@@ -14,6 +14,14 @@ import scipy.sparse as sp
 
 from conjunct.data import BLANKS, BooleanData, Ids
 from conjunct.errors import InputError
+from conjunct.files.cells import (
+    BadCellError,
+    NumbersError,
+    TagBatch,
+    TagPacker,
+    find_splitter,
+    split_cells,
+)
 from conjunct.files.formats.base import (
     FORMATS,
     AsText,
@@ -34,14 +42,6 @@ from conjunct.files.raw import (
     refuse_dense,
     text_file,
     text_lines,
-)
-from conjunct.files.tags import (
-    BadCellError,
-    NumbersError,
-    TagBatch,
-    TagPacker,
-    find_splitter,
-    split_cells,
 )
 
 _SVMLIGHT_BYTES = 1 << 25

@@ -1,22 +1,18 @@
-"""Tables that are text: CSV and TSV, JSON, ARFF."""
+"""Tables of lines with cells between separators: CSV, TSV and the like."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
-
-import msgspec
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from conjunct.data import plain_number, says_missing
-from conjunct.errors import CellError, InputError
+from conjunct.errors import InputError
 from conjunct.files.formats.base import (
     FORMATS,
     AsText,
@@ -29,16 +25,11 @@ from conjunct.files.formats.base import (
     Writes,
     describe_repeated,
     list_names,
-    make_scan,
-    make_series,
     number_names,
 )
 from conjunct.files.raw import (
-    BATCH_ROWS,
     estimate_rows,
-    first_line,
     make_once,
-    refuse_dense,
     refuse_zero_bytes,
     text_file,
     text_lines,
@@ -70,13 +61,6 @@ _ID_NAME = re.compile(
 
 # how Excel says it: a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
-
-# each line may bring a new key, which all others then lack
-_MANY_COLUMNS = 10_000
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
-_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"\s]+)\s*(?:,|$)")
-_NUMBERS = ("numeric", "real", "integer")
 
 
 class Layout(NamedTuple):
@@ -520,343 +504,5 @@ class Text(Delimited):
         return FORMATS["baskets"] if len(layout.names) < 2 else found
 
 
-class JsonLines(TableFormat):
-    """One JSON object a line; a key that a line lacks is missing there."""
-
-    name = "jsonl"
-    summary = "one object of JSON a line"
-    extensions = (".jsonl", ".ndjson")
-    rank = 50
-    writes = "tables"
-    holds_lists = True
-
-    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
-        import polars as pl
-
-        # all lines say what the columns are: a key may come late
-        frame = pl.scan_ndjson(text_file(file), infer_schema_length=None)
-        schema = frame.collect_schema()
-        n_columns = len(schema)
-        words = {
-            name: pl.String for name in schema if as_text(name) and not schema[name].is_nested()
-        }
-        if words:
-            frame = pl.scan_ndjson(
-                text_file(file), infer_schema_length=None, schema_overrides=words
-            )
-        if n_columns > _MANY_COLUMNS:
-            refuse_dense(file, sum(1 for _ in text_lines(file)), n_columns)
-        start = "".join(line for line, _ in zip(text_lines(file), range(1000), strict=False))
-        yield make_scan(
-            file, frame, estimate_rows(file, start.count("\n") or 1, len(start.encode()))
-        )
-
-    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        return _complete_with_nulls(scan, wanted)
-
-    def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-        for number, line in enumerate(text_lines(file), start=1):
-            if not line.strip():
-                continue
-            try:
-                decoder.decode(line)
-            except (msgspec.MsgspecError, RecursionError) as bad:
-                return InputError(f"{file}, line {number}: not a JSON object ({bad})")
-        return super().explain(file, options, error)
-
-    def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        for number, line in enumerate(text_lines(file), start=1):
-            row -= bool(line.strip())
-            if row < 0:
-                return f"line {number}"
-        return super().place(file, options, row)
-
-    def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
-        data.write_ndjson(file, compression=compression, check_extension=False)
-
-
-class Json(TableFormat):
-    """A list of JSON objects, read as a whole; a key that an object lacks is missing there.
-
-    The list may be the value of a key, and pandas' other forms are read too: objects by row names,
-    columns of cells by row names, columns of lists, lists of cells.
-    """
-
-    name = "json"
-    summary = "a list of JSON objects"
-    extensions = (".json",)
-    rank = 55
-    needs = "a list of objects: [{…}, {…}]"
-
-    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
-        import polars as pl
-
-        text = text_file(file).read_bytes().removeprefix(codecs.BOM_UTF8)
-        try:
-            rows = _find_records(msgspec.json.decode(text))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"{file} is not a JSON list of objects: {first_line(error)}") from None
-        if rows is None:
-            raise InputError(f"{file} is not a JSON list of objects: it needs {self.needs}")
-        columns: dict[str, list[Any]] = {}
-        flat = [_flatten(row) for row in rows]
-        names = dict.fromkeys(name for row in flat for name in row)
-        if not names:
-            raise InputError(f"{file} has no columns")
-        if len(names) > _MANY_COLUMNS:
-            refuse_dense(file, len(rows), len(names))
-        columns = {name: [row.get(name) for row in flat] for name in names}
-        frame = pl.DataFrame([make_series(name, cells) for name, cells in columns.items()])
-        if options.null_values:
-            words = list(options.null_values)
-            cells = pl.selectors.string()
-            frame = frame.with_columns(cells.replace(words, [None] * len(words)))
-        yield make_scan(file, frame.lazy(), len(rows))
-
-    def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        return _complete_with_nulls(scan, wanted)
-
-
-def _find_records(content: Any) -> list[dict[str, Any]] | None:
-    """Return the rows of a JSON document, or None if it holds no table."""
-    if isinstance(content, list):
-        if content and all(isinstance(row, dict) for row in content):
-            return content
-        if content and all(isinstance(row, list) for row in content):
-            return _name_cells(content, None)
-        return None
-    if not isinstance(content, dict) or not content:
-        return None
-    if isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
-        return _name_cells(content["data"], [*map(str, content["columns"])])
-    lists = [value for value in content.values() if isinstance(value, list) and value]
-    tables = [value for value in lists if all(isinstance(row, dict) for row in value)]
-    if tables and len(tables) == len(lists):
-        return max(tables, key=len)
-    if len(lists) == len(content) and len({*map(len, lists)}) == 1:
-        return [dict(zip(content, cells, strict=True)) for cells in zip(*lists, strict=True)]
-    if not all(isinstance(value, dict) for value in content.values()):
-        return None
-    keys = list(dict.fromkeys(key for value in content.values() for key in value))
-    if keys and all(map(str.isdecimal, keys)) and not all(map(str.isdecimal, content)):
-        return [{name: cells.get(key) for name, cells in content.items()} for key in keys]
-    return [*content.values()]
-
-
-def _name_cells(rows: Sequence[Any], names: Sequence[str] | None) -> list[dict[str, Any]] | None:
-    width = max((len(row) for row in rows if isinstance(row, list)), default=0)
-    names = number_names(names or [f"column {k}" for k in range(1, width + 1)])
-    if any(not isinstance(row, list) or len(row) > len(names) for row in rows):
-        return None
-    return [dict(zip(names, row, strict=False)) for row in rows]
-
-
-def _flatten(row: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the cells of an object, and of objects in it under names such as ``home.city``."""
-    flat: dict[str, Any] = {}
-    for key, value in row.items():
-        if isinstance(value, dict):
-            flat |= _flatten(value, f"{before}{key}.")
-        else:
-            flat[f"{before}{key}"] = value
-    return flat
-
-
-def _complete_with_nulls(scan: Scan, wanted: Iterable[str]) -> Scan:
-    import polars as pl
-
-    absent = [name for name in wanted if name not in scan.names]
-    if not absent or set(scan.names).isdisjoint(wanted):
-        return scan
-    frame = scan.frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-    return replace(scan, frame=frame, names=[*scan.names, *absent])
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column: ``values`` are those a nominal attribute may have, in the order declared."""
-
-    name: str
-    kind: str
-    values: tuple[str, ...] = ()
-
-    @property
-    def default(self) -> str:
-        """Return the value in sparse rows that leave it out: zero, or the first value."""
-        return self.values[0] if self.values else "0"
-
-
-class Arff(TableFormat):
-    """A header of attributes, then rows of values, or of the values that are not zero."""
-
-    name = "arff"
-    summary = "a table of Weka"
-    extensions = (".arff",)
-    rank = 60
-    # dates are declared in many formats; those that look like dates of other files are read
-    holds_text = True
-
-    def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
-        import polars as pl
-
-        attributes = _read_attributes(file)
-        names = [attribute.name for attribute in attributes]
-        # before any row is written out: those of a sparse file may say next to nothing
-        refuse_dense(file, sum(1 for _ in _iter_data_lines(file)), len(names))
-        parts: list[pl.DataFrame] = []
-        rows = _iter_arff_rows(file, attributes)
-        while batch := list(islice(rows, BATCH_ROWS)):
-            columns = {}
-            for attribute, *cells in zip(attributes, *batch, strict=True):
-                try:
-                    columns[attribute.name] = _make_series(attribute, cells)
-                except CellError as error:
-                    place = self.place(file, options, BATCH_ROWS * len(parts) + error.row)
-                    raise InputError(
-                        f"{file}, {place}, column {error.column!r}: {error.problem}"
-                    ) from None
-            parts.append(pl.DataFrame(columns))
-        if not parts:
-            raise InputError(f"{file} has attributes but no rows")
-        frame = pl.concat(parts)
-        yield Scan(frame.lazy(), names, frame.height)
-
-    def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        for number, _ in _iter_data_lines(file):
-            row -= 1
-            if row < 0:
-                return f"line {number}"
-        return super().place(file, options, row)
-
-
-def _read_attributes(file: Path) -> list[Attribute]:
-    attributes: dict[str, Attribute] = {}
-    for number, line in enumerate(text_lines(file), start=1):
-        refuse_zero_bytes(file, number, line)
-        text = line.strip()
-        if text.lower().startswith("@data"):
-            if not attributes:
-                raise InputError(f"{file}, line {number}: no @attribute before @data")
-            return list(attributes.values())
-        if text.lower().startswith("@attribute"):
-            try:
-                attribute = _parse_attribute(text)
-            except csv.Error:
-                attribute = None
-            if attribute is None:
-                raise InputError(f"{file}, line {number}: not an attribute: {text[:60]!r}")
-            if attribute.name in attributes:
-                raise InputError(
-                    f"{file}, line {number}: two attributes are called {attribute.name!r}"
-                )
-            attributes[attribute.name] = attribute
-        elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
-            raise InputError(f"{file}, line {number}: expected @attribute or @data: {text[:60]!r}")
-    raise InputError(f"{file} has no @data: not a whole ARFF file")
-
-
-def _parse_attribute(text: str) -> Attribute | None:
-    found = _ATTRIBUTE.fullmatch(text)
-    if found is None:
-        return None
-    name, kind = _unquote(found[1]), found[2].strip()
-    if kind.startswith("{") and kind.endswith("}"):
-        return Attribute(name, "nominal", tuple(_split_cells(kind[1:-1])))
-    word = kind.split()[0].lower()
-    return Attribute(name, word) if word in (*_NUMBERS, "string", "date") else None
-
-
-def _iter_data_lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the data section that hold rows."""
-    inside = False
-    for number, line in enumerate(text_lines(file), start=1):
-        text = line.strip()
-        if inside and text and not text.startswith("%"):
-            refuse_zero_bytes(file, number, text)
-            yield number, text
-        inside = inside or text.lower().startswith("@data")
-
-
-def _iter_arff_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[list[str | None]]:
-    allowed = [frozenset(attribute.values) for attribute in attributes]
-    for number, text in _iter_data_lines(file):
-        try:
-            row = (
-                _parse_sparse(text, attributes)
-                if text.startswith("{")
-                else _parse_dense(text, attributes)
-            )
-        except (csv.Error, ValueError) as error:
-            raise InputError(f"{file}, line {number}: {error}") from None
-        for value, attribute, values in zip(row, attributes, allowed, strict=True):
-            if value is not None and values and value not in values:
-                raise InputError(
-                    f"{file}, line {number}, column {attribute.name!r}: "
-                    f"{value!r} is not one of its declared values"
-                )
-        yield row
-
-
-def _parse_dense(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
-    cells = _split_cells(text)
-    if len(cells) != len(attributes):
-        raise ValueError(f"{len(cells)} values where the header has {len(attributes)} attributes")
-    return [None if cell == "?" else cell for cell in cells]
-
-
-def _parse_sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
-    if not text.endswith("}"):
-        raise ValueError("a sparse row without its closing brace")
-    row: list[str | None] = [attribute.default for attribute in attributes]
-    inner, position = text[1:-1].strip(), 0
-    while position < len(inner):
-        found = _SPARSE_CELL.match(inner, position)
-        if found is None:
-            raise ValueError(f"not a number and a value: {inner[position:][:40]!r}")
-        index, value = int(found[1]), _unquote(found[2])
-        if index >= len(attributes):
-            raise ValueError(f"there is no attribute {index}: they are counted from 0")
-        row[index] = None if found[2] == "?" else value
-        position = found.end()
-    return row
-
-
-def _split_cells(text: str) -> list[str]:
-    quote = '"' if text.count('"') > text.count("'") else "'"
-    cells = next(
-        csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True)
-    )
-    return [cell.strip() for cell in cells]
-
-
-def _unquote(text: str) -> str:
-    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
-    return text
-
-
-def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
-    import polars as pl
-
-    text = pl.Series(attribute.name, cells, pl.String)
-    if set(attribute.values) == {"0", "1"}:
-        return text == "1"
-    if attribute.values:
-        return text.cast(pl.Enum(list(dict.fromkeys(attribute.values))))
-    if attribute.kind not in _NUMBERS:
-        return text
-    numbers = text.cast(pl.Float64, strict=False)
-    if numbers.null_count() > text.null_count():
-        bad = (numbers.is_null() & text.is_not_null()).arg_max() or 0
-        problem = f"{cells[bad]!r} is not a number"
-        raise CellError(attribute.name, bad, cells[bad], problem, "correct it")
-    return numbers
-
-
-FORMATS.enter(Csv())
-FORMATS.enter(Tsv())
-FORMATS.enter(Text())
-FORMATS.enter(Json())
-FORMATS.enter(JsonLines())
-FORMATS.enter(Arff())
+for kind in (Csv, Tsv, Text):
+    FORMATS.enter(kind())
