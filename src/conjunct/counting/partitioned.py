@@ -469,4 +469,6 @@ def _count_borders(changed: Positions, dtype: Any, part: Any) -> Any:
 
 
 def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Any:
-    return part.merge_counts(left, right, dtype)
+    one, other = part.raw_columns[left], part.raw_columns[right]
+    both = part.conjunction(one, other, not_left=False, not_right=False)
+    return part.with_raw_columns([both]).joint_with_first(part).astype(dtype, copy=False)
