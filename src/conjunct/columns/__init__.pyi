@@ -13,6 +13,7 @@ from .counts import PairList as PairList
 from .counts import Positions as Positions
 from .counts import Rewrite as Rewrite
 from .counts import Which as Which
+from .counts import count_borders as count_borders
 from .counts import take_if_array as take_if_array
 from .kernel import Bits as Bits
 from .kernel import Counts as Counts
@@ -54,5 +55,4 @@ from .sparse import SparseColumns as SparseColumns
 from .sparse import concat_parts as concat_parts
 from .sparse import concat_rows as concat_rows
 from .sparse import convert_layout as convert_layout
-from .sparse import find_layout as find_layout
 from .sparse import layout_for_parts as layout_for_parts
