@@ -55,4 +55,5 @@ from .sparse import SparseColumns as SparseColumns
 from .sparse import concat_parts as concat_parts
 from .sparse import concat_rows as concat_rows
 from .sparse import convert_layout as convert_layout
+from .sparse import find_layout as find_layout
 from .sparse import layout_for_parts as layout_for_parts

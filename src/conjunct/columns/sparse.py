@@ -436,6 +436,11 @@ def layout_for_parts(
     return _BY_KIND[choose_storage(least, kind, lambda: survey_size(total, n_columns), memory)]
 
 
+def find_layout(name: str) -> type[Columns]:
+    """Return the layout whose class has that name, for parts that are sent as arrays."""
+    return next(layout for layout in _LAYOUTS if layout.__name__ == name)
+
+
 def concat_rows(parts: Sequence[Columns]) -> Columns:
     """Concatenate successive parts, in the one layout that can hold all of them."""
     if len(parts) == 1:

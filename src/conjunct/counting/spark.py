@@ -7,9 +7,9 @@ and the rewrites, so Spark can make it again when an executor is lost.
 
 from __future__ import annotations
 
+import io
 import operator
 import os
-import pickle
 import re
 import shutil
 import sys
@@ -28,6 +28,7 @@ from conjunct.columns import (
     StorageKind,
     concat_rows,
     count_distinct,
+    find_layout,
     in_buckets,
 )
 from conjunct.counting.partitioned import (
@@ -86,7 +87,8 @@ class Spark(Engine):
                 "a DataFrame of Spark Connect cannot be counted where it is: fit in a session of "
                 "the driver, or on .toPandas(); transform takes it"
             )
-        packed = data.mapInArrow(partial(_pack_batches, read), "part binary")
+        schema = "layout string, n_rows long, arrays binary"
+        packed = data.mapInArrow(partial(_pack_batches, read), schema)
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
 
     def from_tasks(
@@ -213,13 +215,15 @@ def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
 def _row_of_part(part: Columns) -> Any:
     import pyarrow as pa
 
-    made_of = pickle.dumps((type(part), part.arrays(), part.n_rows))
-    return pa.RecordBatch.from_arrays([pa.array([made_of], pa.binary())], names=["part"])
+    file = io.BytesIO()
+    np.savez(file, *part.arrays())
+    row = {"layout": type(part).__name__, "n_rows": part.n_rows, "arrays": file.getvalue()}
+    return pa.RecordBatch.from_pylist([row])
 
 
 def _part_of_row(row: Any) -> Columns:
-    layout, arrays, n_rows = pickle.loads(row.part)  # noqa: S301  an executor of this session wrote it
-    return layout.from_arrays(arrays, n_rows)  # type: ignore[no-any-return]
+    arrays = np.load(io.BytesIO(row.arrays), allow_pickle=False)
+    return find_layout(row.layout).from_arrays(tuple(arrays.values()), row.n_rows)
 
 
 def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:
