@@ -16,7 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = "src/conjunct/columns/native"
-LIBRARY = "_native.dll" if os.name == "nt" else "_native.so"  # library.py opens it
+LIBRARY = "_native.dll" if os.name == "nt" else "_native.so"  # kernel.py opens it
 # Nothing is compiled for one processor only: what it can do is asked when it runs. A product and a
 # sum stay two operations, so that numbers are those of NumPy.
 OPTIONS = {

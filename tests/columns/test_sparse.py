@@ -15,7 +15,7 @@ from conjunct.columns import (
     sizing,
     sparse,
 )
-from conjunct.columns.library import native_library
+from conjunct.columns.kernel import native_library
 from conjunct.columns.packed import CompiledLists, MergedLists
 from conjunct.counting import Tally
 from tables import tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike, NDArray
 
+from conjunct.columns import kernel
 from conjunct.columns.counts import (
     AnyRewrite,
     Contingency,
@@ -36,7 +37,8 @@ class Columns(ABC):
     """Boolean columns of the same rows. Never changed in place.
 
     A *line* is one column as the layout holds it. Lines are never written to, so that columns and
-    those made from them share the lines that they have in common.
+    those made from them share the lines that they have in common. What a layout cannot count in a
+    better way is counted from packed bits.
     """
 
     has_missing: ClassVar[bool] = False
@@ -88,7 +90,6 @@ class Columns(ABC):
 
     @property
     def n_threads(self) -> int:
-        """Threads that count."""
         return int(effective_n_jobs(self.n_jobs))
 
     @property
@@ -179,7 +180,7 @@ class Columns(ABC):
 
     @abstractmethod
     def cells(self, position: int) -> tuple[Mask, Mask | None]:
-        """Return where a column is true, and where it is missing; ``None``: empty_column."""
+        """Return where a column is true, and where it is missing; ``None``: nowhere."""
 
     @abstractmethod
     def row_block(self, start: int, stop: int) -> tuple[Mask, Mask | None]:
@@ -216,7 +217,7 @@ class Columns(ABC):
 
     def supports(self) -> Counts:
         """Count the rows in which each column is true."""
-        return self.to_bits().supports()
+        return kernel.count_each(self.to_bits().raw_columns)
 
     def count_ones(self) -> int:
         """Count the true cells."""
@@ -240,13 +241,8 @@ class Columns(ABC):
 
     def joint_with_first(self, other: Self) -> Counts:
         """Count the rows in which the first column and each column of ``other`` are true."""
-        return self.to_bits().joint_with_first(other.to_bits())
-
-    def merge_counts(self, left: int, right: int, dtype: DTypeLike) -> Counts:
-        """Count the rows in which each column is true with both columns of a pair."""
-        one, other = self.raw_columns[left], self.raw_columns[right]
-        both = self.conjunction(one, other, not_left=False, not_right=False)
-        return self.with_raw_columns([both]).joint_with_first(self).astype(dtype, copy=False)
+        first, bits = self.to_bits().raw_columns[:1], other.to_bits()
+        return np.asarray(kernel.count_pairs(first, bits.raw_columns, self.n_threads)[0])
 
     def against(self, other: Self) -> Contingency:
         """Count the first column with each column of ``other``."""
@@ -264,13 +260,34 @@ class Columns(ABC):
         """Return what is counted in all rows: these columns are one part."""
         return count(self)
 
-    @abstractmethod
+    def rows_as_bits(self) -> PackedColumns:
+        """Return packed columns of which two rows are equal if they are here."""
+        return self.to_bits()
+
+    def _row_matrix(self) -> Words:
+        return kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
+
     def count_distinct_rows(self) -> int:
         """Count the distinct rows, the paper's ``unique(I)``; a missing cell is a value."""
+        return kernel.count_distinct(self._row_matrix(), self.n_threads)
 
-    @abstractmethod
     def find_equal_rows(self) -> NDArray[np.int32] | None:
         """Return for each row the first that equals it; ``None``: only C can."""
+        return kernel.find_equal_rows(self._row_matrix(), n_threads=self.n_threads)
+
+    def row_buckets(self, n_buckets: int) -> list[Arrays]:
+        """Partition distinct rows by hash: equal rows of all parts are in the same bucket."""
+        rows, starts = kernel.in_buckets(self._row_matrix(), n_buckets)
+        return [(rows[start:stop],) for start, stop in pairwise(starts)]
+
+    @staticmethod
+    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
+        """Count the distinct rows in the same bucket of some parts."""
+        return kernel.count_distinct(np.concatenate([rows for (rows,) in buckets]))
+
+    def row_words(self) -> Words:
+        """Return one or two words per row: the row itself, or a 128-bit fingerprint of it."""
+        return kernel.row_words(self.rows_as_bits().bits, self.n_rows)
 
     def begin_distinct_rows(self) -> Callable[[], int]:
         """Return a function that counts the distinct rows, unless that was done."""
@@ -280,19 +297,6 @@ class Columns(ABC):
     @abstractmethod
     def count_null_rows(self) -> int:
         """Count the rows in which no column is true: the support of the paper's "null"."""
-
-    @abstractmethod
-    def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        """Partition distinct rows by hash: equal rows of all parts are in the same bucket."""
-
-    @staticmethod
-    @abstractmethod
-    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
-        """Count the distinct rows in the same bucket of some parts."""
-
-    @abstractmethod
-    def row_words(self) -> Words:
-        """Return one or two words per row: the row itself, or a 128-bit fingerprint of it."""
 
     def fingerprint(self) -> int:
         """Return a number that identifies these rows, whatever their order and layout."""
@@ -316,7 +320,10 @@ class Columns(ABC):
 
     def size(self) -> Size:
         """Return the size of the columns, which says what counting them takes."""
-        return self.to_bits().size()
+        # as if all rows had equally many ones: there cannot be fewer meetings
+        n_ones, m = self.count_ones(), self.n_columns
+        n_meetings = n_ones * n_ones // max(self.n_rows, 1)
+        return Size(self.n_rows, m, n_ones, n_meetings, min(n_meetings, m**2) // 2)
 
     def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
         """Estimate what a fit takes, with pairs merged one at a time or together."""
@@ -341,21 +348,18 @@ class Columns(ABC):
 
     def row_lengths(self) -> Counts:
         """Count the ones in each row."""
-        return self.to_bits().row_lengths()
+        words = kernel.rows_as_words(self.to_bits().bits, self.n_rows, self.n_threads)
+        return np.asarray(np.bitwise_count(words).sum(axis=1), np.int64)
 
     def sharing_rows(self, columns: Positions) -> Any:
         """Return which columns have a common row with each of some, as a sparse matrix."""
-        return self.to_bits().sharing_rows(columns)
+        bits = self.to_bits()
+        return sp.csr_array(bits.select(columns).joint_counts(bits) > 0)
 
     @property
     def work_bytes(self) -> int:
         """The bytes that columns take while they are counted."""
         return self.nbytes
-
-    @property
-    def fills_words(self) -> bool:
-        """True if other rows can follow without moving any bit."""
-        return True
 
     @classmethod
     @abstractmethod

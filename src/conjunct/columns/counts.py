@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import add
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -129,9 +130,8 @@ class Contingency:
 
     def swap(self) -> Contingency:
         """Return the same pairs, the other column first."""
-        return Contingency(
-            self.right, self.left, self.n_rows, self.right_support, self.left_support, self.joint
-        )
+        one, other = self.left_support, self.right_support
+        return Contingency(self.right, self.left, self.n_rows, other, one, self.joint)
 
     def take(self, which: Which) -> Contingency:
         """Return some of the pairs."""
@@ -171,12 +171,16 @@ class PairCounts(ABC):
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         """Return the counts of some pairs."""
 
-    @abstractmethod
-    def __add__(self, other: Self) -> Self: ...
+    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+        supports = self.supports
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
-    @abstractmethod
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(add, vars(self).values(), vars(other).values()))
+
     def __mul__(self, factor: int) -> Self:
         """Return the counts of the same rows, each ``factor`` times."""
+        return type(self)(*(factor * each for each in vars(self).values()))
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
         """Prepare for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
@@ -190,6 +194,13 @@ class PairCounts(ABC):
         """
 
 
+def _row_blocks(n_columns: int) -> Iterator[slice]:
+    """Yield rows of a matrix of counts that are looked at together."""
+    step = max(1, _PAIRS_AT_ONCE // max(n_columns, 1))
+    for start in range(0, n_columns - 1, step):
+        yield slice(start, min(start + step, n_columns))
+
+
 @dataclass(frozen=True, eq=False)
 class CountMatrix(PairCounts):
     """A symmetric matrix of joint counts, supports on the diagonal, over rows that are complete."""
@@ -201,29 +212,19 @@ class CountMatrix(PairCounts):
     def supports(self) -> Counts:
         return np.diagonal(self.joint)
 
-    def __add__(self, other: CountMatrix) -> CountMatrix:
-        return CountMatrix(self.n_rows + other.n_rows, self.joint + other.joint)
-
-    def __mul__(self, factor: int) -> CountMatrix:
-        return CountMatrix(factor * self.n_rows, factor * self.joint)
-
     @property
     def n_pairs(self) -> int:
         return int(np.count_nonzero(self.joint) - np.count_nonzero(self.supports)) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
-        m = len(self.joint)
-        step = max(1, _PAIRS_AT_ONCE // max(m, 1))
-        for start in range(0, m - 1, step):
+        for some in _row_blocks(len(self.joint)):
             # below the diagonal each pair stands a second time
-            row, right = np.divmod(np.flatnonzero(self.joint[start : start + step]), m)
-            above = right > row + start
-            yield self.for_pairs(row[above] + start, right[above])
+            row, right = np.divmod(np.flatnonzero(self.joint[some]), len(self.joint))
+            above = right > row + some.start
+            yield self.for_pairs(row[above] + some.start, right[above])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        supports = self.supports
-        joint = self.joint[left, right]
-        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
+        return self._with_supports(left, right, self.joint[left, right])
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
@@ -235,14 +236,9 @@ class CountMatrix(PairCounts):
 
     def append_columns(self, across: Counts, new: Counts) -> CountMatrix:
         """Add the counts of more columns after the present ones."""
-        m, p = len(self.joint), len(new)
-        check_counts(m + p, self.joint.itemsize)
-        joint = np.empty((m + p, m + p), self.joint.dtype)
-        joint[:m, :m] = self.joint
-        joint[:m, m:] = across
-        joint[m:, :m] = across.T
-        joint[m:, m:] = new
-        return CountMatrix(self.n_rows, joint)
+        check_counts(len(self.joint) + len(new), self.joint.itemsize)
+        joint = np.block([[self.joint, across], [across.T, new]])
+        return CountMatrix(self.n_rows, joint.astype(self.joint.dtype, copy=False))
 
     def select(self, columns: Positions) -> CountMatrix:
         """Return the counts of some of the columns, in the order given."""
@@ -275,7 +271,7 @@ class CommonPairs(NamedTuple):
 
     @classmethod
     def concat(cls, parts: Sequence[CommonPairs]) -> CommonPairs:
-        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class PairList(PairCounts):
@@ -310,13 +306,9 @@ class PairList(PairCounts):
             return self._made_of
         m, (left, right, joint) = len(self.supports), self._made_of
         alone = np.flatnonzero(self.supports).astype(np.int32)
-        matrix = sp.csr_array(
-            (
-                np.concatenate([joint, self.supports[alone].astype(joint.dtype)]),
-                (np.concatenate([left, alone]), np.concatenate([right, alone])),
-            ),
-            shape=(m, m),
-        )
+        counts = np.concatenate([joint, self.supports[alone].astype(joint.dtype)])
+        places = np.concatenate([left, alone]), np.concatenate([right, alone])
+        matrix = sp.csr_array((counts, places), shape=(m, m))
         matrix.sort_indices()
         return matrix
 
@@ -336,9 +328,8 @@ class PairList(PairCounts):
         left, right, joint = self.pairs
         for start in range(0, len(left), _PAIRS_AT_ONCE):
             some = slice(start, start + _PAIRS_AT_ONCE)
-            yield self._with_supports(
-                left[some].astype(np.intp), right[some].astype(np.intp), joint[some]
-            )
+            ends = left[some].astype(np.intp), right[some].astype(np.intp)
+            yield self._with_supports(*ends, joint[some])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         n_columns = len(self.supports)
@@ -381,10 +372,6 @@ class PairList(PairCounts):
         matrix[left, right] = matrix[right, left] = joint
         return matrix
 
-    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
-        supports = self.supports
-        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
-
 
 @dataclass(frozen=True, eq=False)
 class MaskedCounts(PairCounts):
@@ -407,39 +394,20 @@ class MaskedCounts(PairCounts):
     def observed(self) -> Counts:
         return np.diagonal(self.known)
 
-    def __add__(self, other: MaskedCounts) -> MaskedCounts:
-        return MaskedCounts(
-            self.n_rows + other.n_rows,
-            self.true + other.true,
-            self.true_known + other.true_known,
-            self.known + other.known,
-        )
-
-    def __mul__(self, factor: int) -> MaskedCounts:
-        counts = (factor * each for each in (self.true, self.true_known, self.known))
-        return MaskedCounts(factor * self.n_rows, *counts)
-
     @property
     def n_pairs(self) -> int:
         return len(self.true) * (len(self.true) - 1) // 2
 
     def pair_blocks(self) -> Iterator[Contingency]:
         m = len(self.true)
-        step = max(1, _PAIRS_AT_ONCE // max(m, 1))
-        for start in range(0, m - 1, step):
-            left, right = np.divmod(np.arange(start * m, min(start + step, m) * m), m)
+        for some in _row_blocks(m):
+            left, right = np.divmod(np.arange(some.start * m, some.stop * m), m)
             above = right > left
             yield self.for_pairs(left[above], right[above])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        return Contingency(
-            left,
-            right,
-            self.known[left, right],
-            self.true_known[left, right],
-            self.true_known[right, left],
-            self.true[left, right],
-        )
+        ones = self.true_known[left, right], self.true_known[right, left], self.true[left, right]
+        return Contingency(left, right, self.known[left, right], *ones)
 
     def rewritten(self, rewrite: Rewrite, total: Total) -> MaskedCounts:
         # counts do not subtract where cells are missing: each new column is counted, and these
@@ -447,25 +415,19 @@ class MaskedCounts(PairCounts):
         kept = rewrite.plus[rewrite.keep_mask(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
-        count = partial(_count_borders, columns, self.true.dtype)
+        count = partial(count_borders, columns, self.true.dtype)
         true, true_known, known_true, known = total(count, 0)
-        square = np.ix_(kept, kept)
+        square, m = np.ix_(kept, kept), len(kept)
+
+        def extend(counts: Counts, rows: Counts, columns: Counts) -> Counts:
+            return np.block([[counts[square], columns[:, :m].T], [rows]])
+
         return MaskedCounts(
             self.n_rows,
-            _add_border(self.true[square], true, true),
-            _add_border(self.true_known[square], true_known, known_true),
-            _add_border(self.known[square], known, known),
+            extend(self.true, true, true),
+            extend(self.true_known, true_known, known_true),
+            extend(self.known, known, known),
         )
-
-
-def _add_border(square: Counts, rows: Counts, columns: Counts) -> Counts:
-    """Add rows and columns to a matrix; ``columns`` gives the latter as rows."""
-    m = len(square)
-    counts = np.empty((rows.shape[1], rows.shape[1]), square.dtype)
-    counts[:m, :m] = square
-    counts[m:] = rows
-    counts[:m, m:] = columns[:, :m].T
-    return counts
 
 
 # What workers call must be functions of a module.
@@ -479,5 +441,6 @@ def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
     return part.new_pair_counts(keeps, dtype)
 
 
-def _count_borders(columns: Positions, dtype: Any, part: Any) -> Any:
+def count_borders(columns: Positions, dtype: Any, part: Any) -> Borders:
+    """Count some columns of a part with all, where cells are missing."""
     return part.border_counts(columns, dtype)

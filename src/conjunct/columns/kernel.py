@@ -11,17 +11,89 @@ counts cannot outgrow 32 bits, keeps them there.
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.library import address, addresses, native_library
+# number of the interface to C; a library with another one is not used
+_VERSION = 17
+_FILE = Path(__file__).parent / "native" / ("_native.dll" if os.name == "nt" else "_native.so")
+_TYPES = {
+    "i": ctypes.c_int32,
+    "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64,
+    "d": ctypes.c_double,
+    "N": ctypes.c_size_t,
+    "P": ctypes.c_void_p,
+}
+# what each function of C returns and takes, by the letters of the struct module
+_FUNCTIONS = {
+    "native_version": "i",
+    "native_best_way": "i",
+    "native_count": "i iPNNPNNPii",
+    "native_merge_lines": "i iPNNNNP",
+    "native_turn": "i PNNNPN",
+    "native_pack": "i PNNNPN",
+    "native_hash": "i PPqqqP",
+    "native_distinct": "q PPqPqqqPqP",
+    "native_hash_words": "i PqqP",
+    "native_in_buckets": "q PqqQPPP",
+    "native_meetings": "q PPqPPPP",
+    "native_lists_new": "P iqPPP",
+    "native_lists_merge": "i PiiP",
+    "native_lists_free": "i P",
+    "native_pairs_new": "P iiqP",
+    "native_pairs_matrix": "i PP",
+    "native_pairs_masked": "i PiiPPP",
+    "native_pairs_lists": "i PqPPP",
+    "native_pairs_make_room": "i Pii",
+    "native_pairs_row": "i PiPP",
+    "native_pairs_merge": "i PiiPP",
+    "native_pairs_free": "i P",
+    "native_order": "i PdddiPP",
+    "native_forbid": "i Pii",
+    "native_best": "i PPi",
+    "native_patterns_new": "P iiNPPP",
+    "native_patterns_count": "q Pii",
+    "native_patterns_join": "q Pii",
+    "native_patterns_free": "i P",
+    "native_evidence_new": "P PPPiPPP",
+    "native_evidence_best": "i PPP",
+    "native_evidence_cap": "i Piiqqqq",
+    "native_evidence_merged": "i Piii",
+    "native_evidence_run": "i PPiPNiiPP",
+    "native_evidence_free": "i P",
+    "native_ask": "i qqPPPqPPqPPPPP",
+    "native_patterns": "i qqPPqPPP",
+    "native_code": "i iqqPPPqPPPPqqPPPP",
+}
 
+
+def _load() -> Any:
+    """Load the library; ``None`` if it was not built, or for another machine or version."""
+    try:
+        library = ctypes.CDLL(str(_FILE))
+        if library.native_version() != _VERSION:
+            return None
+    except (OSError, AttributeError):
+        return None
+    for name, types in _FUNCTIONS.items():
+        result, _, taken = types.partition(" ")
+        function = getattr(library, name)
+        function.restype, function.argtypes = _TYPES[result], [_TYPES[one] for one in taken]
+    return library
+
+
+native_library: Any = _load()
+"""The C part of conjunct, if it was built when conjunct was installed."""
 native: Any = native_library
 # how the C kernel counts: as wide as this processor can
 _way: int = 0 if native is None else native.native_best_way()
@@ -79,6 +151,19 @@ def kernel_name() -> str:
 def counting_way() -> int:
     """Return how C counts bits on this machine."""
     return _way
+
+
+def address(array: NDArray[Any]) -> int:
+    """Return where an array begins."""
+    return int(array.ctypes.data)
+
+
+def addresses(lines: Any) -> NDArray[np.uint64]:
+    """Return where each line begins: those of one array, or of several."""
+    if isinstance(lines, np.ndarray):
+        first, step = address(lines), lines.strides[0]
+        return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)
+    return np.fromiter(map(address, lines), np.uint64, len(lines))
 
 
 def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:
@@ -266,24 +351,13 @@ def rows_as_words(bits: Bits, n_rows: int, n_threads: int = 1) -> NDArray[np.uin
     return words.view(np.uint64)
 
 
-def concat_rows(bits: Sequence[Bits], n_rows: Sequence[int]) -> Bits:
-    """Concatenate the lines of successive parts of the rows."""
-    if any(n % 64 for n in n_rows[:-1]):
-        return pack(np.concatenate(list(map(unpack, bits, n_rows))))
-    return np.hstack(bits)
-
-
 def _each_block(
     work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
 ) -> None:
     """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
-    step = _block_rows(n_columns)
+    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
     n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
     run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
-
-
-def _block_rows(n_columns: int) -> int:
-    return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
 def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
@@ -409,19 +483,13 @@ def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     if len(bits) <= 128:
         return rows_as_words(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-    for some, rows in _row_blocks(bits, n_rows):
-        hash_rows(rows.view(np.uint64), words[some])
+
+    def put(start: int, stop: int) -> None:
+        rows = rows_as_words(bits[:, start // 8 :], stop - start)
+        hash_rows(rows, words[start:stop])
+
+    _each_block(put, n_rows, len(bits))
     return words
-
-
-def _row_blocks(bits: Bits, n_rows: int) -> Iterator[tuple[slice, Bits]]:
-    """Yield packed rows in blocks, in the same memory: to ask for more of it takes longer."""
-    step = _block_rows(len(bits))
-    block = np.zeros((min(step, n_rows), line_bytes(len(bits))), np.uint8)
-    for start in range(0, n_rows, step):
-        rows = block[: n_rows - start]
-        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
-        yield slice(start, start + len(rows)), rows
 
 
 def random_words(n: int, seed: int) -> NDArray[np.uint64]:
@@ -436,9 +504,13 @@ def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
     eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     tables = eights @ values.T.astype(np.uint64)
-    for some, rows in _row_blocks(bits, n_rows):
+
+    def add(start: int, stop: int) -> None:
+        rows = rows_as_words(bits[:, start // 8 :], stop - start).view(np.uint8)
         for k, table in enumerate(tables):
-            sums[some] += table[rows[:, k]]
+            sums[start:stop] += table[rows[:, k]]
+
+    _each_block(add, n_rows, len(bits))
     return sums
 
 

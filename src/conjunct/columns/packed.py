@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -27,17 +26,17 @@ from conjunct.columns.counts import (
 from conjunct.columns.kernel import (
     Bits,
     Counts,
-    count_each,
+    address,
     count_pairs,
     counts_dtype,
     even_edges,
     line_bytes,
+    native_library,
     pack_column,
     rows_as_words,
     run_threads,
 )
-from conjunct.columns.library import address, native_library
-from conjunct.columns.sizing import LISTED_BYTES, Size, fits, merge_seconds
+from conjunct.columns.sizing import LISTED_BYTES, fits, merge_seconds
 
 # Fewer bytes than this are written faster than a thread starts.
 _BYTES_PER_THREAD = 1 << 22
@@ -52,14 +51,14 @@ class PackedColumns(Columns):
     raw_columns: Any
 
     @classmethod
-    def from_table(cls, table: NDArray[np.bool_], n_jobs: int | None = None) -> Self:
+    def from_table(cls, table: Mask, n_jobs: int | None = None) -> Self:
         """Pack a Boolean array."""
         return cls(kernel.pack(table, effective_n_jobs(n_jobs)), len(table), n_jobs)
 
     @classmethod
     def from_blocks(
         cls,
-        block: Callable[[int, int], NDArray[np.bool_]],
+        block: Callable[[int, int], Mask],
         n_rows: int,
         n_columns: int,
         n_jobs: int | None = None,
@@ -99,12 +98,12 @@ class PackedColumns(Columns):
         return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
-        first, n_bytes = start // 8, line_bytes(stop - start)
+        some = slice(start // 8, start // 8 + line_bytes(stop - start))
         lines = self.raw_columns
-        if not isinstance(lines, np.ndarray):
-            some = [line[first : first + n_bytes] for line in lines]
-            lines, first = np.array(some, np.uint8).reshape(len(lines), n_bytes), 0
-        bits = lines[:, first : first + n_bytes]
+        if isinstance(lines, np.ndarray):
+            bits = lines[:, some]
+        else:
+            bits = np.array([line[some] for line in lines], np.uint8).reshape(len(lines), -1)
         cells = np.unpackbits(bits, axis=1, count=stop - start, bitorder="little")
         return cells.view(np.bool_), None
 
@@ -119,9 +118,8 @@ class PackedColumns(Columns):
 
     def take_rows(self, rows: Positions) -> Self:
         words = rows_as_words(self.bits, self.n_rows, self.n_threads)[rows]
-        return type(self)(
-            kernel.pack_rows(words.view(np.uint8), self.n_columns), len(rows), self.n_jobs
-        )
+        bits = kernel.pack_rows(words.view(np.uint8), self.n_columns)
+        return type(self)(bits, len(rows), self.n_jobs)
 
     @property
     def everywhere(self) -> Bits:
@@ -153,14 +151,8 @@ class PackedColumns(Columns):
             n, (one, other, cached) = len(left), self._cache
             if np.array_equal(one[:n], left) and np.array_equal(other[:n], right):
                 return cached.with_raw_columns(cached.raw_columns[:n])
-        lines, pairs = self.raw_columns, list(zip(left, right, strict=True))
-
-        def conjunction(k: int) -> Bits:
-            i, j = pairs[k]
-            both: Bits = lines[i] & lines[j]
-            return both
-
-        return self.with_raw_columns(self._make_lines(conjunction, len(pairs)))
+        lines = self.raw_columns
+        return self._make_columns(lambda k: lines[left[k]] & lines[right[k]], len(left))
 
     def append_columns(self, other: Self) -> Self:
         """Return these columns, then those of ``other``."""
@@ -168,17 +160,15 @@ class PackedColumns(Columns):
 
     def rewritten(self, rewrite: Rewrite) -> Self:
         lines = [*self.raw_columns, *self.conjunctions(rewrite.left, rewrite.right).raw_columns]
-        columns = list(zip(rewrite.plus, rewrite.minus, strict=True))
 
         def line(k: int) -> Bits:
-            plus, minus = columns[k]
-            less: Bits = lines[plus] if minus < 0 else lines[plus] ^ lines[minus]
-            return less
+            whole: Bits = lines[rewrite.plus[k]]
+            return whole if rewrite.minus[k] < 0 else whole ^ lines[rewrite.minus[k]]
 
-        return self.with_raw_columns(self._make_lines(line, len(columns)))
+        return self._make_columns(line, rewrite.n_after)
 
-    def _make_lines(self, line: Callable[[int], Bits], n_lines: int) -> list[Bits]:
-        """Make lines on all threads; ``line(k)`` is the k-th."""
+    def _make_columns(self, line: Callable[[int], Bits], n_lines: int) -> Self:
+        """Make columns on all threads; ``line(k)`` is the k-th line."""
         lines: list[Bits] = [self.empty_column] * n_lines
 
         def make(start: int, stop: int) -> None:
@@ -188,7 +178,7 @@ class PackedColumns(Columns):
         n_bytes = n_lines * line_bytes(self.n_rows)
         n_threads = max(1, min(self.n_threads, n_bytes // _BYTES_PER_THREAD))
         run_threads(even_edges(n_lines, n_threads), make)
-        return lines
+        return self.with_raw_columns(lines)
 
     def in_place(self) -> MergedColumns:
         n_ones = self.count_ones()
@@ -205,18 +195,13 @@ class PackedColumns(Columns):
         shape = (self.n_rows, self.n_columns)
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
-    def supports(self) -> Counts:
-        return count_each(self.raw_columns)
-
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
-        joint = count_pairs(self.raw_columns, n_jobs=self.n_threads)
-        return CountMatrix(self.n_rows, np.asarray(joint, dtype))
+        return CountMatrix(self.n_rows, np.asarray(self.joint_counts(), dtype))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Count rows in which a column of these and one of ``other`` (or of these) are true."""
-        return count_pairs(
-            self.raw_columns, None if other is None else other.raw_columns, self.n_threads
-        )
+        others = None if other is None else other.raw_columns
+        return count_pairs(self.raw_columns, others, self.n_threads)
 
     def conjunction_counts(
         self, left: Positions, right: Positions, dtype: DTypeLike
@@ -230,61 +215,20 @@ class PackedColumns(Columns):
         counts = (int(np.bitwise_count(words).sum()) for words in (one, other, one & other))
         return (self.n_rows, *counts)  # type: ignore[return-value]
 
-    def joint_with_first(self, other: Self) -> Counts:
-        return np.asarray(count_pairs(self.raw_columns[:1], other.raw_columns, self.n_threads)[0])
-
-    def count_distinct_rows(self) -> int:
-        return kernel.count_distinct(
-            rows_as_words(self.bits, self.n_rows, self.n_threads), self.n_threads
-        )
-
-    def find_equal_rows(self) -> NDArray[np.int32] | None:
-        words = rows_as_words(self.bits, self.n_rows, self.n_threads)
-        return kernel.find_equal_rows(words, n_threads=self.n_threads)
-
     def count_null_rows(self) -> int:
         union = np.bitwise_or.reduce(self.bits, axis=0, keepdims=True)
-        return self.n_rows - int(count_each(union)[0])
-
-    def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        rows, starts = kernel.in_buckets(
-            rows_as_words(self.bits, self.n_rows, self.n_threads), n_buckets
-        )
-        return [(rows[start:stop],) for start, stop in pairwise(starts)]
-
-    @staticmethod
-    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
-        return kernel.count_distinct(np.concatenate([rows for (rows,) in buckets]))
-
-    def row_words(self) -> Words:
-        return kernel.row_words(self.bits, self.n_rows)
+        return self.n_rows - int(kernel.count_each(union)[0])
 
     def sum_words(self, seed: int) -> Words:
         return kernel.sum_words(self.bits, self.n_rows, seed)
 
-    def size(self) -> Size:
-        # as if all rows had equally many ones: there cannot be fewer meetings
-        n_ones, m = self.count_ones(), self.n_columns
-        n_meetings = n_ones * n_ones // max(self.n_rows, 1)
-        return Size(self.n_rows, m, n_ones, n_meetings, min(n_meetings, m**2) // 2)
-
-    def row_lengths(self) -> Counts:
-        return np.asarray(
-            np.bitwise_count(rows_as_words(self.bits, self.n_rows, self.n_threads)).sum(axis=1),
-            np.int64,
-        )
-
-    def sharing_rows(self, columns: Positions) -> Any:
-        return sp.csr_array(self.select(columns).joint_counts(self) > 0)
-
-    @property
-    def fills_words(self) -> bool:
-        return self.n_rows % 64 == 0
-
     @classmethod
     def concat_rows(cls, parts: Sequence[Self]) -> Self:
-        n_rows = [part.n_rows for part in parts]
-        return cls(kernel.concat_rows([part.bits for part in parts], n_rows), sum(n_rows))
+        if all(part.n_rows % 64 == 0 for part in parts[:-1]):
+            bits = np.hstack([part.bits for part in parts])
+        else:
+            bits = kernel.pack(np.concatenate([part.to_dense() for part in parts]))
+        return cls(bits, sum(part.n_rows for part in parts))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         bits = self.bits
@@ -355,10 +299,7 @@ class MaskedColumns(Columns):
 
     @cached_property
     def raw_columns(self) -> list[MaskedLine]:  # type: ignore[override]
-        return [
-            MaskedLine(*line)
-            for line in zip(self.true.raw_columns, self.known.raw_columns, strict=True)
-        ]
+        return list(map(MaskedLine, self.true.raw_columns, self.known.raw_columns))
 
     @property
     def empty_column(self) -> MaskedLine:
@@ -373,6 +314,9 @@ class MaskedColumns(Columns):
 
     def to_bits(self) -> PackedColumns:
         return self.true
+
+    def rows_as_bits(self) -> PackedColumns:
+        return self.true.append_columns(self.known)
 
     def cells(self, position: int) -> tuple[Mask, Mask]:
         return self.true.cells(position)[0], ~self.known.cells(position)[0]
@@ -426,76 +370,74 @@ class MaskedColumns(Columns):
 
     def border_counts(self, columns: Positions, dtype: DTypeLike | None = None) -> Borders:
         """Count some columns with all, among the cells that are known."""
-        new = self.select(columns.tolist())
-        return (
-            np.asarray(new.true.joint_counts(self.true), dtype),
-            np.asarray(new.true.joint_counts(self.known), dtype),
-            np.asarray(new.known.joint_counts(self.true), dtype),
-            np.asarray(new.known.joint_counts(self.known), dtype),
-        )
+        counts = self.select(columns.tolist())._count_with(self)
+        return tuple(np.asarray(each, dtype) for each in counts)  # type: ignore[return-value]
+
+    def _count_with(self, other: Self) -> Iterator[Counts]:
+        """Yield the counts of these columns with others as ``Borders`` has them."""
+        for one in (self.true, self.known):
+            for another in (other.true, other.known):
+                yield one.joint_counts(another)
 
     def count_table(self, left: MaskedLine, right: MaskedLine) -> tuple[int, int, int, int]:
         known = left.known & right.known
         one, other = left.true & known, right.true & known
         lines = known, one, other, one & other
-        n_rows, *counts = (int(np.bitwise_count(line).sum()) for line in lines)
-        return (n_rows, *counts)  # type: ignore[return-value]
+        return tuple(int(np.bitwise_count(line).sum()) for line in lines)  # type: ignore[return-value]
 
     def against(self, other: Self) -> Contingency:
         one = self.with_raw_columns(self.raw_columns[:1])
-        return Contingency(
-            np.zeros(other.n_columns, np.intp),
-            np.arange(other.n_columns),
-            one.known.joint_counts(other.known)[0],
-            one.true.joint_counts(other.known)[0],
-            one.known.joint_counts(other.true)[0],
-            one.true.joint_counts(other.true)[0],
-        )
-
-    def count_distinct_rows(self) -> int:
-        return self._side_by_side().count_distinct_rows()
-
-    def find_equal_rows(self) -> NDArray[np.int32] | None:
-        return self._side_by_side().find_equal_rows()
+        true, true_known, known_true, known = (counts[0] for counts in one._count_with(other))
+        nothing = np.zeros(other.n_columns, np.intp)
+        places = np.arange(other.n_columns)
+        return Contingency(nothing, places, known, true_known, known_true, true)
 
     def count_null_rows(self) -> int:
-        """Count the rows in which every column is known to be false."""
+        # rows in which every column is known to be false
         false = [line.false for line in self.raw_columns]
         return int(self.true.with_raw_columns([np.bitwise_and.reduce(false)]).supports()[0])
-
-    def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        return self._side_by_side().row_buckets(n_buckets)
-
-    @staticmethod
-    def count_distinct_parts(buckets: Sequence[Arrays]) -> int:
-        return PackedColumns.count_distinct_parts(buckets)
-
-    def row_words(self) -> Words:
-        return self._side_by_side().row_words()
 
     def sum_words(self, seed: int) -> Words:
         missing = kernel.random_words(self.n_columns, seed + 1).sum(dtype=np.uint64)
         return np.asarray(self.true.sum_words(seed) + (missing - self.known.sum_words(seed + 1)))
 
-    def _side_by_side(self) -> PackedColumns:
-        """Return values and known cells as columns: two rows are equal if these are."""
-        return self.true.append_columns(self.known)
-
-    @property
-    def fills_words(self) -> bool:
-        return self.true.fills_words
-
     @classmethod
     def concat_rows(cls, parts: Sequence[Self]) -> Self:
-        true, known = ([each[k] for each in (part.arrays() for part in parts)] for k in range(2))
-        n_rows = [part.n_rows for part in parts]
-        bits = kernel.concat_rows(true, n_rows), kernel.concat_rows(known, n_rows)
-        return cls.from_arrays(bits, sum(n_rows))
+        true = PackedColumns.concat_rows([part.true for part in parts])
+        return cls(true, PackedColumns.concat_rows([part.known for part in parts]))
 
     def pieces(self, limit: int) -> Iterator[Self]:
         halves = self.true.pieces(limit // 2), self.known.pieces(limit // 2)
         for true, known in zip(*halves, strict=True):
             yield type(self)(true, known)
+
+
+def pack_columns(
+    cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
+) -> Columns:
+    """Make columns from where each is true and where it is missing, ``None`` for nowhere."""
+    lines = (
+        (pack_column(true), None if missing is None or not missing.any() else pack_column(~missing))
+        for true, missing in cells
+    )
+    return columns_of_lines(lines, n_rows, n_jobs)
+
+
+def columns_of_lines(
+    lines: Iterable[tuple[Bits, Bits | None]], n_rows: int, n_jobs: int | None = None
+) -> Columns:
+    """Make columns from packed lines: where each is true, and where known, ``None`` for all."""
+    pairs = list(lines)
+    values = PackedColumns([true for true, _ in pairs], n_rows, n_jobs)
+    true = values.with_raw_columns(values.bits)
+    if all(known is None for _, known in pairs):
+        return true
+    everywhere = true.everywhere
+    seen = np.array([everywhere if known is None else known for _, known in pairs], np.uint8)
+    return MaskedColumns(true, true.with_raw_columns(seen))
+
+
+# Columns that are merged in place.
 
 
 class _MergedMasked:
@@ -529,9 +471,6 @@ class _MergedMasked:
         counts = count_pairs(changed, flat[: 2 * self._n], self._columns.true.n_threads)
         by_line = counts.reshape(3, 2, self._n, 2)
         return by_line[:, 0, :, 0], by_line[:, 0, :, 1], by_line[:, 1, :, 0], by_line[:, 1, :, 1]
-
-
-# Columns that are merged in place.
 
 
 class MergedBits:

@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conjunct.columns.kernel import BIT_PAIRS_A_SECOND, Counts, line_bytes
-from conjunct.columns.library import native_library
+from conjunct.columns.kernel import BIT_PAIRS_A_SECOND, Counts, line_bytes, native_library
 from conjunct.errors import InputError
 from conjunct.memory import available_bytes, byte_text
 

@@ -1,9 +1,9 @@
-"""Columns as lists of the rows in which they are true."""
+"""Columns as lists of the rows in which they are true, and the choice between lists and bits."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -16,16 +16,32 @@ from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import CommonPairs, PairList, Positions, Rewrite
 from conjunct.columns.kernel import (
     Counts,
-    count_distinct_in_c,
+    address,
     find_equal_rows,
     line_bytes,
+    native_library,
     pack_column,
     random_words,
     run_threads,
 )
-from conjunct.columns.library import address, native_library
-from conjunct.columns.packed import CompiledLists, MergedLists, PackedColumns, merge_lists
-from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_size
+from conjunct.columns.packed import (
+    CompiledLists,
+    MaskedColumns,
+    MergedLists,
+    PackedColumns,
+    merge_lists,
+)
+from conjunct.columns.sizing import (
+    Kind,
+    Size,
+    StorageKind,
+    check_packed_size,
+    choose_storage,
+    is_sparse,
+    survey_rows,
+    survey_size,
+)
+from conjunct.errors import InputError
 
 RowList = NDArray[np.int32]
 """The rows in which a column is true, rising."""
@@ -40,6 +56,8 @@ _PER_THREAD = 1 << 20
 _LINES_AT_ONCE = 256
 # Lists are there by rows and by columns, with a value beside each row.
 _COPIES = 4
+# A matrix of counts below this is made sooner than the data is surveyed.
+_SMALL_BYTES = 1 << 24
 
 
 class SparseColumns(Columns):
@@ -172,9 +190,8 @@ class SparseColumns(Columns):
         self, left: RowList, right: RowList, *, not_left: bool, not_right: bool
     ) -> RowList:
         if not_left and not_right:
-            return np.setdiff1d(
-                np.arange(self.n_rows, dtype=np.int32), self.disjunction(left, right)
-            )
+            every = np.arange(self.n_rows, dtype=np.int32)
+            return np.setdiff1d(every, self.disjunction(left, right))
         if not_left:
             return right[~_is_among(right, left)]
         return left[~_is_among(left, right)] if not_right else left[_is_among(left, right)]
@@ -220,14 +237,22 @@ class SparseColumns(Columns):
             for matrix in (ones, rows)
             for array, kind in ((matrix.indptr, np.int64), (matrix.indices, np.int32))
         ]
+        places = (ctypes.c_void_p * 5)(len(keeps), *map(address, arrays))
+        is_kept = address(keeps) if keeps.any() else None
         found: dict[int, CommonPairs] = {-1: CommonPairs(*np.empty((3, 0), np.int32))}
 
         def count(start: int, stop: int) -> None:
             some = new[start:stop]
             if native_library is None:
                 found[start] = _multiply(ones, rows, keeps, some)
-            else:
-                found[start] = _count_meetings(arrays, keeps, some, int(room[start:stop].sum()))
+                return
+            pairs = np.empty((3, int(room[start:stop].sum())), np.int32)
+            n = native_library.native_meetings(
+                places, address(some), len(some), is_kept, *map(address, pairs)
+            )
+            if n < 0:
+                raise MemoryError("no memory is left to count in")
+            found[start] = CommonPairs(*pairs[:, :n])
 
         # columns that are counted together
         done = np.cumsum(meetings)
@@ -245,19 +270,12 @@ class SparseColumns(Columns):
         return self.n_rows, len(left), len(right), joint
 
     def joint_with_first(self, other: Self) -> Counts:
-        is_there = np.zeros(self.n_rows, np.bool_)
-        is_there[self.raw_columns[0]] = True
-        # how many of the rows up to each line are there
-        upto = np.append(
-            0, np.cumsum(is_there[np.concatenate([self.empty_column, *other.raw_columns])])
-        )
-        ends = np.append(0, np.cumsum(other.supports()))
-        return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
+        is_there = np.zeros(self.n_rows, np.int64)
+        is_there[self.raw_columns[0]] = 1
+        return np.asarray(is_there @ other.ones)
 
     def count_distinct_rows(self) -> int:
-        rows = self.rows_matrix
-        n_distinct = count_distinct_in_c(rows.indices, rows.indptr, self.n_threads)
-        return len(_find_firsts(rows)) if n_distinct is None else n_distinct
+        return len(_find_firsts(self.rows_matrix, self.n_threads))
 
     def find_equal_rows(self) -> NDArray[np.int32] | None:
         return find_equal_rows(self.rows_matrix.indices, self.rows_matrix.indptr, self.n_threads)
@@ -337,34 +355,19 @@ def _sum_words(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
     return np.asarray(upto[rows.indptr[1:]] - upto[rows.indptr[:-1]])
 
 
-def _find_firsts(rows: Any) -> NDArray[np.intp]:
+def _find_firsts(rows: Any, n_threads: int = 1) -> NDArray[np.intp]:
     """Return where each distinct row of a sparse matrix of ones first occurs."""
-    firsts = find_equal_rows(rows.indices, rows.indptr)
-    if firsts is None:
-        found: dict[bytes, int] = {}
-        for row, (start, stop) in enumerate(pairwise(rows.indptr.tolist())):
-            found.setdefault(rows.indices[start:stop].tobytes(), row)
-        return np.array([*found.values()], np.intp)
-    return np.flatnonzero(firsts == np.arange(len(firsts)))
-
-
-def _count_meetings(
-    arrays: Sequence[NDArray[Any]], keeps: Mask, new: NDArray[np.int32], room: int
-) -> CommonPairs:
-    """Count the pairs of some new columns in C; there is room for as many as they can be."""
-    places = (ctypes.c_void_p * 5)(len(keeps), *map(address, arrays))
-    found = np.empty((3, room), np.int32)
-    is_kept = address(keeps) if keeps.any() else None
-    n = native_library.native_meetings(
-        places, address(new), len(new), is_kept, *map(address, found)
-    )
-    if n < 0:
-        raise MemoryError("no memory is left to count in")
-    return CommonPairs(*found[:, :n])
+    firsts = find_equal_rows(rows.indices, rows.indptr, n_threads)
+    if firsts is not None:
+        return np.flatnonzero(firsts == np.arange(len(firsts)))
+    found: dict[bytes, int] = {}
+    for row, (start, stop) in enumerate(pairwise(rows.indptr.tolist())):
+        found.setdefault(rows.indices[start:stop].tobytes(), row)
+    return np.array([*found.values()], np.intp)
 
 
 def _multiply(ones: Any, rows: Any, keeps: Mask, new: NDArray[np.int32]) -> CommonPairs:
-    """Count the same as a product of sparse matrices."""
+    """Count the pairs of some new columns, without C, as a product of sparse matrices."""
     product = ones[:, new].T @ rows
     one = np.repeat(new, np.diff(product.indptr))
     other = product.indices.astype(np.int32, copy=False)
@@ -372,3 +375,91 @@ def _multiply(ones: Any, rows: Any, keeps: Mask, new: NDArray[np.int32]) -> Comm
     once = np.flatnonzero((other < one) | keeps[other])
     one, other = one[once], other[once]
     return CommonPairs(np.minimum(one, other), np.maximum(one, other), product.data[once])
+
+
+_BY_KIND: dict[str, type[Columns]] = {"dense": PackedColumns, "sparse": SparseColumns}
+# The earlier ones can be kept in the layout of the later ones.
+_LAYOUTS: tuple[type[Columns], ...] = (PackedColumns, SparseColumns, MaskedColumns)
+_NO_GAPS_IN_SPARSE = "sparse storage keeps no missing cells: use storage='auto'"
+
+
+def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False) -> Columns:
+    """Return the columns in the layout asked for, or (``"auto"``) in the better one.
+
+    ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
+    """
+    if isinstance(columns, MaskedColumns):
+        if kind == "sparse":
+            raise InputError(_NO_GAPS_IN_SPARSE)
+        return columns
+    if isinstance(columns, PackedColumns):
+        if kind == "sparse":
+            return SparseColumns.of(columns)
+        if not counts or choose_storage(columns.size(), kind) == "dense":
+            return columns
+        # that is an estimate for rows of equal length; the lists give the true lengths
+        better = convert_layout(SparseColumns.of(columns), kind, counts=True)
+        return better if isinstance(better, SparseColumns) else columns
+    listed = SparseColumns.of(columns)
+    choice: str = kind
+    if counts:
+        # as if no pair had a common row, which is seen at once
+        least, _ = survey_rows(listed.total, listed.n_columns)
+        choice = choose_storage(least, kind, listed.size)
+    elif kind == "auto":
+        pays = is_sparse(listed.count_ones(), listed.n_rows, listed.n_columns)
+        choice = "sparse" if pays else "dense"
+    return listed if choice == "sparse" else listed.to_bits()
+
+
+def layout_for_parts(
+    layouts: set[type[Columns]],
+    kind: StorageKind,
+    n_columns: int,
+    memory: int,
+    total: Callable[[Callable[[Any], Any]], Any],
+) -> type[Columns]:
+    """Choose one layout for all parts, if counts may take ``memory`` bytes.
+
+    ``total`` adds up what is counted in each part.
+    """
+    if MaskedColumns in layouts:
+        if kind == "sparse":
+            raise InputError(_NO_GAPS_IN_SPARSE)
+        return MaskedColumns
+    if kind != "auto":
+        return _BY_KIND[kind]
+    counts = Size(0, n_columns, 0, 0, 0).estimate_cost("dense", in_parts=True)
+    if layouts <= {PackedColumns} and counts.n_bytes <= min(_SMALL_BYTES, memory):
+        return PackedColumns
+    least, _ = survey_rows(total, n_columns)
+    return _BY_KIND[choose_storage(least, kind, lambda: survey_size(total, n_columns), memory)]
+
+
+def find_layout(name: str) -> type[Columns]:
+    """Return the layout whose class has that name, for parts that are sent as arrays."""
+    return next(layout for layout in _LAYOUTS if layout.__name__ == name)
+
+
+def concat_rows(parts: Sequence[Columns]) -> Columns:
+    """Concatenate successive parts, in the one layout that can hold all of them."""
+    if len(parts) == 1:
+        return parts[0]
+    layout: type[Columns] = max(map(type, parts), key=_LAYOUTS.index)
+    return layout.concat_rows([layout.of(part) for part in parts])
+
+
+def concat_parts(parts: Iterable[Columns], limit: int) -> Iterator[Columns]:
+    """Concatenate successive parts until they take about ``limit`` bytes."""
+    some: list[Columns] = []
+    for part in parts:
+        if some:
+            last = some[-1]
+            # bits would move if the last word were not full
+            is_apart = type(last) is not type(part) or (last.kind == "dense" and last.n_rows % 64)
+            if is_apart or sum(one.work_bytes for one in some) >= limit:
+                yield concat_rows(some)
+                some = []
+        some.append(part)
+    if some:
+        yield concat_rows(some)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from math import inf
 from multiprocessing import resource_tracker
@@ -35,7 +35,6 @@ from conjunct.columns import (
     count_distinct_parts,
     even_edges,
     in_buckets,
-    layout_for_parts,
 )
 from conjunct.counting.partitioned import (
     ENGINES,
@@ -43,6 +42,7 @@ from conjunct.counting.partitioned import (
     Partitions,
     ReadPart,
     Rewrites,
+    describe_part,
     sum_counts,
 )
 from conjunct.errors import CellError, ClusterError, InputError
@@ -70,8 +70,6 @@ Lazy = Any
 """A ``Delayed`` of a part, of some parts, or of their counts."""
 Parts = tuple[Columns, ...]
 """The parts that one task counts: a task costs Dask milliseconds, whatever it does."""
-Seen = tuple[int, set[type[Columns]]]
-"""The rows of some parts, and their layouts."""
 
 # Bytes that may be sent with the tasks of a graph, and about how many there are per column.
 _WITH_TASKS = 1 << 20
@@ -118,13 +116,15 @@ class Dask(Engine):
     def partitions(
         self, data: Any, read: ReadPart, n_columns: int, storage: StorageKind, n_jobs: int | None
     ) -> Partitions:
-        rows = _whole_rows(data)
+        rows, most_rows = data, 0
+        if not hasattr(data, "columns"):
+            # the chunks of an array get all columns; mostly they know how many rows they have
+            rows = data.rechunk({1: -1})
+            most_rows = int(np.nan_to_num(max(rows.chunks[0])))
         parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
         make = with_value(_read_part, read, len(parts), n_columns)
         numbered = [make(k, part) for k, part in enumerate(parts)]
-        # arrays mostly know how many rows there are in each of their chunks
-        most_rows = 0 if hasattr(rows, "columns") else np.nan_to_num(max(rows.chunks[0]))
-        return DaskPartitions(numbered, n_columns, storage, int(most_rows) * n_columns // 8)
+        return DaskPartitions(numbered, n_columns, storage, most_rows * n_columns // 8)
 
     def collect_columns(self, data: Any, positions: Sequence[int]) -> Any:
         import narwhals as nw
@@ -149,26 +149,10 @@ class Dask(Engine):
     ) -> Any:
         if hasattr(data, "columns"):
             return data.map_partitions(make, meta=make(data._meta))
-        rows = _whole_rows(data)
+        rows = data.rechunk({1: -1})
         chunks = rows.chunks[0], (n_columns,)
         # the blocks of an array are of one type, whether a cell is missing in them or not
         return rows.map_blocks(_make_as_type, make, dtype, chunks=chunks, dtype=dtype)
-
-
-def _whole_rows(data: Any) -> Any:
-    """Give the chunks of an array all columns; a data frame's parts always have them."""
-    return data if hasattr(data, "columns") else data.rechunk({1: -1})
-
-
-def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
-    try:
-        return read(part)
-    except CellError as error:
-        raise InputError(f"partition {number}, {error}") from None
-
-
-def _make_as_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
-    return make(block).astype(dtype)
 
 
 class DaskPartitions(Partitions):
@@ -199,32 +183,33 @@ class DaskPartitions(Partitions):
         parts = self._hold(parts)
         groups = [[part] for part in parts]
         if client is not None and self._keeps:
-            groups = _groups(parts, find_holders(client, parts), workers, part_bytes)
-        self._source = [task(_group)(*some) for some in groups]
-        descriptions: Sequence[Lazy] = [*map(task(_describe), self._source)]
+            groups = _groups(client, parts, workers, part_bytes)
+        source: Sequence[Lazy] = [task(_group)(*some) for some in groups]
+        descriptions: Sequence[Lazy] = [*map(task(partial(_count_parts, describe_part)), source)]
         if self._keeps:
             # one request, not two
-            both = persist([*self._source, *descriptions])
-            self._source, descriptions = both[: len(groups)], both[len(groups) :]
-            seen: list[Seen] = gather(descriptions)
-        else:
-            seen = compute(descriptions)
-        self.n_rows = sum(n_rows for n_rows, _ in seen)
-        layouts = set[type[Columns]]().union(*(layouts for _, layouts in seen))
-        self.layout = layout_for_parts(
-            layouts, storage, n_columns, available_bytes(), self.total_of_source
-        )
-        if layouts != {self.layout}:
-            self._source = self._hold(
-                [task(_in_layout)(some, self.layout) for some in self._source]
-            )
-        self._latest = (), self._source
+            both = persist([*source, *descriptions])
+            source, descriptions = both[: len(groups)], both[len(groups) :]
+        self._begin_with(source)
+        seen = gather(descriptions) if self._keeps else compute(descriptions)
+        self.n_rows, layouts = sum_counts(seen)
+        if not self._choose_layout(layouts, storage, available_bytes()):
+            change = task(partial(_map_parts, self.layout.of))
+            self._begin_with(self._hold([*map(change, source)]))
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        return self._total(count, self._parts(rewrites, n_columns), n_columns)
-
-    def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return self._total(count, self._source, self.n_columns)
+        """Count in each part after the rewrites, and add up where the parts are."""
+        parts, ahead = self._nearest(rewrites)
+        if ahead:
+            make = with_value(_after, ahead, len(parts), n_columns)
+            # the workers keep them for the next time
+            parts = self._hold([*map(make, parts)])
+            self._latest = rewrites, parts
+        level = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
+        add = task(sum_counts)
+        while len(level) > 1:
+            level = [add(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
+        return compute(level)[0]
 
     def count_distinct_rows(self) -> int:
         return self._start_distinct_rows()()
@@ -256,24 +241,6 @@ class DaskPartitions(Partitions):
 
     def _hold(self, parts: Sequence[Lazy]) -> Sequence[Lazy]:
         return persist(parts) if self._keeps else parts
-
-    @staticmethod
-    def _total(count: Callable[[Any], Any], parts: Sequence[Lazy], n_columns: int) -> Any:
-        """Count in each part, and add up where the parts are."""
-        level = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
-        add = task(sum_counts)
-        while len(level) > 1:
-            level = [add(level[k : k + _BRANCHES]) for k in range(0, len(level), _BRANCHES)]
-        return compute(level)[0]
-
-    def _parts(self, rewrites: Rewrites, n_columns: int) -> Sequence[Lazy]:
-        """Return the parts after the rewrites, which the workers keep for the next time."""
-        parts: Sequence[Lazy]
-        parts, ahead = self._nearest(rewrites)
-        if ahead:
-            parts = self._hold([*map(with_value(_after, ahead, len(parts), n_columns), parts)])
-            self._latest = rewrites, parts
-        return parts
 
 
 def task(value: object) -> Any:
@@ -309,38 +276,52 @@ def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
 
 
 def _groups(
-    parts: Sequence[Lazy], held_by: Sequence[str], workers: Sequence[Worker], part_bytes: int
+    client: Any, parts: Sequence[Lazy], workers: Sequence[Worker], part_bytes: int
 ) -> list[list[Lazy]]:
-    """Group the parts that one worker has and may count in one task."""
+    """Wait for parts, and group those that one worker has and may count in one task."""
+    with _one_line_errors(client):
+        futures = _wait(client, parts)
+        held = client.who_has(futures)
     of_worker: dict[str, list[Lazy]] = {}
-    for part, address in zip(parts, held_by, strict=True):
-        of_worker.setdefault(address, []).append(part)
+    for part, future in zip(parts, futures, strict=True):
+        # a part that failed is on no worker, and fails again where it is used
+        of_worker.setdefault(min(held.get(future.key) or ("",)), []).append(part)
     threads = {worker.address: worker.n_threads for worker in workers}
     groups = []
-    for worker, its in of_worker.items():
-        n_tasks = max(threads.get(worker, 1), len(its) * part_bytes // _TASK_BYTES)
+    for address, its in of_worker.items():
+        n_tasks = max(threads.get(address, 1), len(its) * part_bytes // _TASK_BYTES)
         groups += [its[a:b] for a, b in pairwise(even_edges(len(its), n_tasks)) if a < b]
     return groups
+
+
+# These run on workers.
+
+
+def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
+    try:
+        return read(part)
+    except CellError as error:
+        raise InputError(f"partition {number}, {error}") from None
+
+
+def _make_as_type(block: Any, make: Callable[[Any], Any], dtype: Any) -> Any:
+    return make(block).astype(dtype)
 
 
 def _group(*parts: Columns) -> Parts:
     return parts
 
 
-def _count_parts(count: Callable[[Any], Any], parts: Parts) -> Any:
-    return sum_counts([count(part) for part in parts])
-
-
-def _describe(parts: Parts) -> Seen:
-    return sum(part.n_rows for part in parts), {type(part) for part in parts}
-
-
-def _in_layout(parts: Parts, layout: type[Columns]) -> Parts:
-    return tuple(layout.of(part) for part in parts)
+def _map_parts(make: Callable[[Columns], Columns], parts: Parts) -> Parts:
+    return tuple(map(make, parts))
 
 
 def _after(rewrites: Sequence[AnyRewrite], parts: Parts) -> Parts:
     return tuple(part.after(rewrites) for part in parts)
+
+
+def _count_parts(count: Callable[[Any], Any], parts: Parts) -> Any:
+    return sum_counts(map(count, parts))
 
 
 def _fingerprints(parts: Parts, n_buckets: int) -> list[InBuckets]:
@@ -476,15 +457,6 @@ def gather(values: Sequence[Any]) -> list[Any]:
         return found
 
 
-def find_holders(client: Any, values: Sequence[Any]) -> list[str]:
-    """Wait for persisted values and return the worker that has each."""
-    with _one_line_errors(client):
-        futures = _wait(client, values)
-        held = client.who_has(futures)
-    # a task that failed is on no worker, and fails again where it is used
-    return [min(held.get(future.key) or ("",)) for future in futures]
-
-
 def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
     """Wait as long as the workers go on, and return the futures; raise if they stall."""
     from distributed import futures_of, wait
@@ -517,6 +489,8 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
 
     ``needed`` are the bytes that a task takes, as far as that is known.
     """
+    import dask
+
     with _one_line_errors(client):
         workers = _workers(client)
         if all(worker.is_idle for worker in workers):
@@ -532,25 +506,32 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
         found = client.run(_make_probe(), _CHECKED, _LOADED, on_error="ignore")
         workers = [worker for worker in workers if worker.address in found]
     check_versions({worker: versions for worker, (versions, _) in found.items()})
-    _check_room(workers, {worker: resident for worker, (_, resident) in found.items()}, needed)
+    # beyond this share of its memory, a worker pauses
+    share = dask.config.get("distributed.worker.memory.pause") or 1
+    for worker in workers:
+        taken = found[worker.address][1]
+        least = int((taken + _LEAST_BYTES + needed) / share)
+        least += -least % 10**7  # rounded up, so that the amount in the message is enough
+        if worker.memory and worker.memory < least:
+            raise InputError(
+                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
+                f"Python and its libraries have {byte_text(taken)}: each worker needs "
+                f"{byte_text(least)} or more ({byte_text(least * len(found))} for all "
+                f"{len(found)} workers)"
+            )
     return workers
 
 
 def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
     """Refuse workers with other versions of what counts here."""
+    here, _ = _make_probe()(_CHECKED, ())
     for worker, there in found.items():
-        for name, wanted in _versions_here().items():
+        for name, wanted in here.items():
             if there[name] != wanted:
                 raise InputError(
                     f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
                     f"install the same versions on all workers"
                 )
-
-
-@cache
-def _versions_here() -> dict[str, str]:
-    versions, _ = _make_probe()(_CHECKED, ())
-    return versions
 
 
 def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, str], int]]:
@@ -559,7 +540,7 @@ def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, st
     Its code is sent with it, because a worker may not even have conjunct.
     """
 
-    def check_workers(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
+    def probe(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
         import sys
         from contextlib import suppress
         from importlib import import_module
@@ -580,30 +561,12 @@ def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, st
             return versions, 0
         return versions, resident_bytes()
 
-    return check_workers
+    return probe
 
 
 def total_memory(workers: Sequence[Worker]) -> float:
     """Return the bytes of all workers, infinite if one has no limit."""
     return sum(worker.memory or inf for worker in workers)
-
-
-def _check_room(workers: Sequence[Worker], taken: Mapping[str, int], needed: int) -> None:
-    """Refuse workers whose memory is too small for what they hold and a task."""
-    import dask
-
-    # beyond this share of its memory, a worker pauses
-    share = dask.config.get("distributed.worker.memory.pause") or 1
-    for worker in workers:
-        least = int((taken.get(worker.address, 0) + _LEAST_BYTES + needed) / share)
-        least += -least % 10**7  # rounded up, so that the amount in the message is enough
-        if worker.memory and worker.memory < least:
-            raise InputError(
-                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
-                f"Python and its libraries have {byte_text(taken.get(worker.address, 0))}: each "
-                f"worker needs {byte_text(least)} or more ({byte_text(least * len(taken))} for all "
-                f"{len(taken)} workers)"
-            )
 
 
 def _explain_stall(client: Any) -> str | None:
@@ -622,7 +585,7 @@ def _explain_stall(client: Any) -> str | None:
 
 
 def _workers(client: Any) -> list[Worker]:
-    def check_workers(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
+    def look(dask_scheduler: Any) -> list[tuple[str, int, int, bool]]:
         return [
             (
                 worker.address,
@@ -634,7 +597,7 @@ def _workers(client: Any) -> list[Worker]:
             for worker in dask_scheduler.workers.values()
         ]
 
-    return [Worker(*found) for found in client.run_on_scheduler(check_workers)]
+    return [Worker(*found) for found in client.run_on_scheduler(look)]
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from operator import is_
-from typing import Any, ClassVar
+from operator import add, is_
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from conjunct.columns import (
     Positions,
     Size,
     StorageKind,
+    count_borders,
     counts_dtype,
     counts_too_large,
     layout_for_parts,
@@ -64,9 +65,9 @@ class Partitions(ABC):
         ``n_columns`` is the number of columns whose counts will be held together.
         """
 
-    @abstractmethod
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
         """Add up what is counted in each part as it was read."""
+        return self.total((), count, self.n_columns)
 
     @abstractmethod
     def count_distinct_rows(self) -> int:
@@ -84,6 +85,17 @@ class Partitions(ABC):
         """Return the size of some columns, as far as it matters in this layout."""
         return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self._size)
 
+    def _begin_with(self, parts: Any) -> None:
+        self._source, self._latest = parts, ((), parts)
+
+    def _choose_layout(
+        self, layouts: Iterable[type[Columns]], storage: StorageKind, memory: int
+    ) -> bool:
+        """Choose one layout, if counts may take ``memory`` bytes; True if all parts have it."""
+        found, total = {*layouts}, self.total_of_source
+        self.layout = layout_for_parts(found, storage, self.n_columns, memory, total)
+        return found == {self.layout}
+
     def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
         """Return the parts to start from, and the rewrites that are still to be done."""
         done, parts = self._latest
@@ -95,13 +107,7 @@ class Partitions(ABC):
 
 def sum_counts(values: Iterable[Any]) -> Any:
     """Add up what parts counted: anything that can be added, or tuples of it."""
-    return reduce(_add, values)
-
-
-def _add(one: Any, other: Any) -> Any:
-    if isinstance(one, tuple):
-        return tuple(map(_add, one, other))
-    return one + other
+    return reduce(lambda a, b: tuple(map(add, a, b)) if isinstance(a, tuple) else a + b, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +152,10 @@ class PartitionedColumns:
         return self.parts.size_of(self.n_columns).n_ones
 
     def supports(self) -> Counts:
-        supports: Counts = self.total(_count_supports)
-        return supports
+        return np.asarray(self.total(_count_supports))
 
     def count_known(self) -> Counts:
-        known: Counts = self.total(_count_known)
-        return known
+        return np.asarray(self.total(_count_known))
 
     def count_missing(self) -> int:
         return self.n_rows * self.n_columns - int(self.count_known().sum())
@@ -178,12 +182,11 @@ class MergedParts:
         self._store = store
 
     def merge(self, left: int, right: int) -> Any:
-        before, n = self._store, self._store.n_columns
-        dtype = counts_dtype(before.n_rows)
+        before, dtype = self._store, counts_dtype(self._store.n_rows)
+        n = before.n_columns
         self._store = before.after([MergeRewrite(left, right, n)])
         if before.has_missing:
-            changed = np.array([left, right, n])
-            return self._store.total(partial(_count_borders, changed, dtype))
+            return self._store.total(partial(count_borders, np.array([left, right, n]), dtype))
         return before.total(partial(_count_merge, left, right, dtype), n_more=1)
 
 
@@ -287,20 +290,14 @@ class Disk(Engine):
         return data.partitions(read, n_jobs, storage)
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """The place of some arrays in a scratch file, one after the other."""
 
     start: int
     arrays: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]
 
-    @property
-    def nbytes(self) -> int:
-        return sum(dtype.itemsize * int(np.prod(shape)) for dtype, shape in self.arrays)
 
-
-@dataclass(frozen=True)
-class PartPage:
+class PartPage(NamedTuple):
     """A part of the rows, as a page."""
 
     page: Page
@@ -332,6 +329,10 @@ class ScratchFile:
     def n_rows(self) -> int:
         return sum(part.n_rows for part in self.parts)
 
+    @property
+    def n_bytes(self) -> int:
+        return int(self._file.seek(0, 2))
+
     def append(self, part: Columns) -> None:
         """Write a part of the rows."""
         self.parts.append(PartPage(self.write(part.arrays()), type(part), part.n_rows))
@@ -342,7 +343,7 @@ class ScratchFile:
 
     def write(self, arrays: Arrays) -> Page:
         """Write a page."""
-        start = self._file.seek(0, 2)
+        start = self.n_bytes
         with room_in_scratch():
             for array in arrays:
                 left = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
@@ -380,19 +381,12 @@ class DiskPartitions(Partitions):
         n_jobs: int | None = None,
         storage: StorageKind = "auto",
     ) -> None:
-        self._source = source
+        self._begin_with(source)
         self.memory = memory
         self.n_jobs = n_jobs
         self.n_rows = source.n_rows
         self.n_columns = source.read_part(source.parts[0]).n_columns
-        self.layout = layout_for_parts(
-            {part.layout for part in source.parts},
-            storage,
-            self.n_columns,
-            memory,
-            self.total_of_source,
-        )
-        self._latest = (), source
+        self._choose_layout((part.layout for part in source.parts), storage, memory)
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
         return sum_counts(map(count, self._parts(rewrites, self._page_limit(n_columns))))
@@ -402,8 +396,7 @@ class DiskPartitions(Partitions):
 
     def count_distinct_rows(self) -> int:
         """Count the distinct rows exactly: equal ones are in one bucket, which memory holds."""
-        n_bytes = sum(part.page.nbytes for part in self._source.parts)
-        n_buckets = max(1, -(-n_bytes // self._page_limit(0)))
+        n_buckets = 1 + self._source.n_bytes // self._page_limit(0)
         scratch = ScratchFile()
         buckets: list[list[Page]] = [[] for _ in range(n_buckets)]
         for part in self._parts((), self._page_limit(0)):
@@ -446,6 +439,11 @@ ENGINES.enter(Disk())
 # What workers call must be functions of a module.
 
 
+def describe_part(part: Columns) -> tuple[int, list[type[Columns]]]:
+    """Return the rows of a part, and its layout; these add up."""
+    return part.n_rows, [type(part)]
+
+
 def _count_supports(part: Any) -> Any:
     return part.supports()
 
@@ -464,9 +462,7 @@ def fingerprint_word(part: Any) -> Any:
     return part.fingerprint_word()
 
 
-def _count_borders(changed: Positions, dtype: Any, part: Any) -> Any:
-    return part.border_counts(changed, dtype)
-
-
 def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Any:
-    return part.merge_counts(left, right, dtype)
+    one, other = part.raw_columns[left], part.raw_columns[right]
+    both = part.conjunction(one, other, not_left=False, not_right=False)
+    return part.with_raw_columns([both]).joint_with_first(part).astype(dtype, copy=False)

@@ -7,6 +7,7 @@ and the rewrites, so Spark can make it again when an executor is lost.
 
 from __future__ import annotations
 
+import io
 import operator
 import os
 import re
@@ -29,7 +30,6 @@ from conjunct.columns import (
     count_distinct,
     find_layout,
     in_buckets,
-    layout_for_parts,
 )
 from conjunct.counting.partitioned import (
     ENGINES,
@@ -37,6 +37,7 @@ from conjunct.counting.partitioned import (
     Partitions,
     ReadPart,
     Rewrites,
+    describe_part,
     sum_counts,
 )
 from conjunct.errors import CellError, ClusterError, InputError
@@ -56,10 +57,6 @@ _PART_BYTES = 1 << 25
 # Distinct rows are counted in buckets of about this many bytes.
 _BUCKET_BYTES = 1 << 24
 _FINGERPRINT_BYTES = 16
-# A part as a row of a data frame: the arrays that its columns are made of.
-_PACKED = (
-    "layout string, n_rows long, types array<string>, shapes array<string>, cells array<binary>"
-)
 
 
 class Spark(Engine):
@@ -90,7 +87,8 @@ class Spark(Engine):
                 "a DataFrame of Spark Connect cannot be counted where it is: fit in a session of "
                 "the driver, or on .toPandas(); transform takes it"
             )
-        packed = data.mapInArrow(partial(_pack_batches, read), _PACKED)
+        schema = "layout string, n_rows long, arrays binary"
+        packed = data.mapInArrow(partial(_pack_batches, read), schema)
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
 
     def from_tasks(
@@ -123,24 +121,21 @@ class SparkPartitions(Partitions):
 
     def __init__(self, parts: Any, n_columns: int, storage: StorageKind = "auto") -> None:
         """Hold ``parts``, an RDD of columns."""
-        self.n_columns = n_columns
-        self._source = self._hold(parts)
+        self.n_columns, self._n_steps = n_columns, 0
+        source = self._hold(parts)
+        self._begin_with(source)
         with _one_line_errors():
-            seen = self._source.map(lambda part: (part.n_rows, type(part))).collect()
-        self.n_rows = sum(n_rows for n_rows, _ in seen)
-        if not self.n_rows:
-            return
-        layouts = {layout for _, layout in seen}
-        self.layout = layout_for_parts(
-            layouts, storage, n_columns, available_bytes(), self.total_of_source
-        )
-        if layouts != {self.layout}:
-            self._source = self._hold(self._source.map(self.layout.of))
-        self._latest, self._n_steps = ((), self._source), 0
+            seen = source.map(describe_part).collect()
+        self.n_rows, layouts = sum_counts([(0, []), *seen])
+        if self.n_rows and not self._choose_layout(layouts, storage, available_bytes()):
+            self._begin_with(self._hold(source.map(self.layout.of)))
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
         parts, ahead = self._nearest(rewrites)
-        if not self._keeps(ahead):
+        is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
+        # A merge does not make lists of rows longer. Packed parts would get one more column per
+        # merge, which Python would read at each count: fits took longer.
+        if not is_much or self.layout.grows_with_merges:
             return _total(partial(_count_partition, ahead, count), parts)
         if self._n_steps == _STEPS_IN_A_ROW:
             parts, ahead = self._source, rewrites
@@ -152,18 +147,6 @@ class SparkPartitions(Partitions):
         self._latest = rewrites, made
         self._n_steps = 1 if parts is self._source else self._n_steps + 1
         return total
-
-    def _keeps(self, ahead: Rewrites) -> bool:
-        """Return True if parts are kept with these rewrites; one of all columns is made only once.
-
-        A merge does not make lists of rows longer. Packed parts get one more column per merge,
-        which Python would read at each count: fits took longer.
-        """
-        is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
-        return is_much and not self.layout.grows_with_merges
-
-    def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        return _total(partial(_count_partition, (), count), self._source)
 
     def count_distinct_rows(self) -> int:
         """Count the distinct rows: equal ones are in one bucket, as 128-bit fingerprints."""
@@ -232,25 +215,15 @@ def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
 def _row_of_part(part: Columns) -> Any:
     import pyarrow as pa
 
-    arrays = [np.ascontiguousarray(array) for array in part.arrays()]
-    row = {
-        "layout": type(part).__name__,
-        "n_rows": part.n_rows,
-        "types": [array.dtype.str for array in arrays],
-        "shapes": [",".join(map(str, array.shape)) for array in arrays],
-        "cells": [array.tobytes() for array in arrays],
-    }
-    kinds = [pa.string(), pa.int64(), *map(pa.list_, (pa.string(), pa.string(), pa.binary()))]
-    cells = [pa.array([value], kind) for value, kind in zip(row.values(), kinds, strict=True)]
-    return pa.RecordBatch.from_arrays(cells, names=list(row))
+    file = io.BytesIO()
+    np.savez(file, *part.arrays())
+    row = {"layout": type(part).__name__, "n_rows": part.n_rows, "arrays": file.getvalue()}
+    return pa.RecordBatch.from_pylist([row])
 
 
 def _part_of_row(row: Any) -> Columns:
-    arrays = tuple(
-        np.frombuffer(cells, dtype).reshape([int(n) for n in shape.split(",") if n])
-        for dtype, shape, cells in zip(row.types, row.shapes, row.cells, strict=True)
-    )
-    return find_layout(row.layout).from_arrays(arrays, row.n_rows, None)
+    arrays = np.load(io.BytesIO(row.arrays), allow_pickle=False)
+    return find_layout(row.layout).from_arrays(tuple(arrays.values()), row.n_rows)
 
 
 def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:

@@ -90,7 +90,7 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
 /* The hashes of rows of words, in two lanes: hash = scramble(hash ^ word) for each word. They stand
    for the rows on a cluster, where rows themselves are not compared, so that a scramble is strong: a
    bijection in which every bit of the input reaches every bit of the output. These are the
-   finalisers of MurmurHash3 and of SplitMix64. `hash_lane` of packing.py computes the same. */
+   finalisers of MurmurHash3 and of SplitMix64. `hash_lane` of kernel.py computes the same. */
 #define SEED 0x243F6A8885A308D3u
 #define OTHER_SEED 0x13198A2E03707344u
 
@@ -173,7 +173,7 @@ static uint64_t bucket_of(uint64_t hash, uint64_t n_buckets) {
     return (hash >> 32) * n_buckets >> 32;
 }
 
-/* Rows of n_words words, one bucket after the other, as `in_buckets` of packing.py has them, each
+/* Rows of n_words words, one bucket after the other, as `in_buckets` of kernel.py has them, each
    about once; how many these are. There are n_buckets + 2 starts, all zero; then bucket b is from
    starts[b] to starts[b + 1]. There is room for the hash of each row. */
 int64_t native_in_buckets(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t n_buckets,

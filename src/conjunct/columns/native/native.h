@@ -1,5 +1,5 @@
 /* What the C files of conjunct have in common. They use no Python, and keep nothing between calls
-   but what a caller holds; library.py calls them. Where memory ends, functions say so, and what
+   but what a caller holds; kernel.py calls them. Where memory ends, functions say so, and what
    they were given is to be freed and not used any more. */
 #ifndef CONJUNCT_NATIVE_H
 #define CONJUNCT_NATIVE_H
