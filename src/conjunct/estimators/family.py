@@ -23,7 +23,6 @@ from conjunct.trees import (
     CatProposer,
     CountProposer,
     CountTree,
-    Learner,
     PackedStage,
     Path,
     Proposer,
@@ -249,27 +248,20 @@ class Fringe(SupervisedConstructor):
             random_state=self.random_state,
             **asdict(tree_limits(self, n_rows)),
         )
-        learner = _decision_paths(tree, codes, self._positive)
-        return join_conditions(learner, self.strategy)
 
+        def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+            columns = telling_columns(stage, expressions)
+            if not len(columns):
+                return []
+            table = stage.store.select(columns).to_dense()
+            fitted = tree.fit(table.astype(np.float32), codes).tree_
+            return _paths(fitted, columns.tolist(), self._positive)
 
-def _decision_paths(
-    tree: DecisionTreeClassifier, codes: NDArray[np.intp], positive: int | None
-) -> Learner:
-    """Return a learner of decision trees: their paths to leaves of class ``positive``, or all."""
-
-    def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        columns = telling_columns(stage, expressions)
-        if not len(columns):
-            return []
-        table = stage.store.select(columns).to_dense()
-        fitted = tree.fit(table.astype(np.float32), codes).tree_
-        return list(_paths(fitted, columns.tolist(), positive))
-
-    return learn
+        return join_conditions(learn, self.strategy)
 
 
 def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path]:
+    """Yield the paths to leaves of class ``positive``, or to all."""
     pending: list[tuple[int, Path]] = [(0, ())]
     while pending:
         node, path = pending.pop()
