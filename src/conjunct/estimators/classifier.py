@@ -63,8 +63,6 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         The chunks that are used, as a fitted model.
     calibration_ : float
         Weight of each bit in ``predict_proba``, at most 1.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -85,20 +83,9 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         self.smoothing = smoothing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find chunks in the rows of ``X``, and the code of each class.
+        """Find chunks in the rows of ``X``, and the code of each class in ``y``.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : array of shape (n_rows,)
-            The class of each row.
-        sample_weight : array of shape (n_rows,), optional
-            A row of weight w counts as w equal rows: whole numbers.
-
-        Returns
-        -------
-        self
+        ``X`` and ``sample_weight`` are those of `UFC`, in memory.
         """
         self._check_parameters()
         data = self._read_to_fit(X)

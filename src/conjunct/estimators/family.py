@@ -43,20 +43,9 @@ class SupervisedConstructor(TreeBasedConstructor):
     def fit(
         self, X: Any, y: Any = None, *, callback: Callable[[Indicators], object] | None = None
     ) -> Self:
-        """Construct features that help to predict the classes ``y`` of the rows of ``X``.
+        """Construct features that help to predict ``y``, the class of each row of ``X``.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : array of shape (n_rows,)
-            The class of each row.
-        callback : callable, optional
-            Called with the indicators of each iteration as it ends.
-
-        Returns
-        -------
-        self
+        ``X`` and ``callback`` are those of `UFringe`.
         """
         data = self._read_to_fit(X)
         if y is None:
@@ -166,8 +155,7 @@ class Fringe(SupervisedConstructor):
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be more.
+        As in `UFringe`, but all features of the last iteration are added.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity that the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
@@ -286,8 +274,7 @@ class CAT(TreeClassifier):
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be more.
+        As in `UFringe`, but all features of the last iteration are added.
     prune : bool, default=True
         Prune a node if a leaf describes its rows in fewer bits than the subtree.
     max_depth, min_samples_split, min_samples_leaf
@@ -362,14 +349,9 @@ class ID2of3(TreeClassifier):
     Parameters
     ----------
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`.
+        As in `CAT`, and so are the attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
-
-    Attributes
-    ----------
-    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
-        As in `CAT`.
 
     Examples
     --------
@@ -405,14 +387,9 @@ class XofN(TreeClassifier):
         The search at a node ends after this many steps without a shorter description. Parity of
         three or more needs several, and luck: no part of it helps until all literals are in.
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`.
+        As in `CAT`, and so are the attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
-
-    Attributes
-    ----------
-    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
-        As in `CAT`.
 
     Examples
     --------

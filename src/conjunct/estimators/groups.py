@@ -112,8 +112,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         columns and variables.
     stop_reason_ : str
         Why there are no more groups.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -191,23 +189,10 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         *,
         callback: Callable[[int, float], object] | None = None,
     ) -> Self:
-        """Find groups in the rows of ``X``.
+        """Find groups in the rows of ``X``; these, and ``sample_weight``, are as in :class:`UFC`.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix, list of baskets, stream, or table of Dask or Spark
-            One individual per row: Boolean or 0/1 values. A raw data frame is made Boolean, as
-            in :class:`UFC`; other rows are then raw too.
-        y : ignored
-        sample_weight : array of shape (n_rows,), optional
-            A row of weight w counts as w equal rows: whole numbers. Needs all rows in memory.
-        callback : callable, optional
-            Called after each round of the search with the number of groups, and the bits of the
-            description by them.
-
-        Returns
-        -------
-        self
+        ``y`` is ignored. ``callback`` is called after each round of the search with the number of
+        groups, and the bits of the description by them.
         """
         self._check_parameters()
         deadline = math.inf if self.max_seconds is None else time.monotonic() + self.max_seconds

@@ -148,19 +148,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Grow the tree on the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : ignored
-            Accepted for use in pipelines.
-
-        Returns
-        -------
-        self
-        """
+        """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
         self._check_parameters()
         store = self._read_to_fit(X).columns
         ranks = simplest_first(map(Primitive, self._primitive_names()))
@@ -188,11 +176,8 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the descriptions of the clusters as text.
 
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names for the columns of a tree that was fitted without any; otherwise they must be
-            the names it was fitted with.
+        ``input_features`` are names for the columns of a tree that was fitted without any;
+        otherwise they must be the names it was fitted with.
         """
         check_is_fitted(self)
         names = None if input_features is None else self._check_names(input_features)
