@@ -291,7 +291,7 @@ def test_labels_that_cannot_be_used():
 
 
 def test_too_many_groups(monkeypatch):
-    monkeypatch.setattr("conjunct.estimators.comparing._MOST_TESTS", 100)
+    monkeypatch.setattr("conjunct.estimators.curation._MOST_TESTS", 100)
     with pytest.raises(InputError, match=r"101 different labels .* are the labels names of rows"):
         describe_groups(MODEL, ANIMALS, range(101))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import naive_bits
 from conjunct import UFC, Bits, ConjunctWarning, InputError, UFCPath, UFringe, datasets, load
-from conjunct.explain.summary import describe_method
+from conjunct.explain import Summary
 from tables import named, tables
 
 BASKETS = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
@@ -144,9 +144,9 @@ def test_exports_give_what_transform_gives():
 
 def test_a_report_says_so():
     for model in (UFC(keep_columns=True), UFCPath(max_iter=2, keep_columns=True)):
-        said = describe_method(model.fit(ZOO.values))[0].text
+        said = Summary(model.fit(ZOO.values)).method[0].text
         assert said.endswith("returns the columns first, then the features of two or more tags.")
-    assert "returns the columns first" not in describe_method(UFC().fit(ZOO.values))[0].text
+    assert "returns the columns first" not in Summary(UFC().fit(ZOO.values)).method[0].text
 
 
 def test_it_is_saved(tmp_path):

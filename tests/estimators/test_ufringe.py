@@ -13,7 +13,7 @@ import conjunct
 from conjunct import ConjunctWarning, InputError, UFringe, datasets
 from conjunct.columns import kernel as counting
 from conjunct.errors import ModelFileError
-from conjunct.estimators.exporting import distinct_names
+from conjunct.estimators.integrations import distinct_names
 from conjunct.expressions import canonical_text
 from conjunct.features.feature_set import FeatureSet
 from conjunct.features.lineage import Lineage

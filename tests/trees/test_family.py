@@ -12,13 +12,14 @@ from conjunct.trees.count_trees import (
     CountTest,
     CountTree,
     Labelled,
+    best_conjunction,
     best_m_of_n,
     best_x_of_n,
     class_bits,
+    class_paths,
     entropy_bits,
     grow_counts,
 )
-from conjunct.trees.fringe import best_conjunction, class_paths
 from tables import tables
 
 
@@ -156,7 +157,7 @@ def test_search_on_a_long_path_ends(monkeypatch):
     rng = np.random.default_rng(0)
     table = rng.random((200, 40)) < 0.9
     is_class = rng.random(200) < 0.5
-    monkeypatch.setattr("conjunct.trees.fringe.MOST_LOOKED_AT", 50)
+    monkeypatch.setattr("conjunct.trees.count_trees.MOST_LOOKED_AT", 50)
     found = best_conjunction(tuple(range(40)), table, is_class)
     assert found is not None
     assert len(found) >= 2

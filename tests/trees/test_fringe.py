@@ -15,8 +15,13 @@ from conjunct.errors import InputError
 from conjunct.expressions import canonical_text
 from conjunct.features import Lineage
 from conjunct.trees.clustering import Limits
-from conjunct.trees.fringe import clustering_paths, join_conditions
-from conjunct.trees.schema import PackedStage, iterate, run_schema
+from conjunct.trees.schema import (
+    PackedStage,
+    clustering_paths,
+    iterate,
+    join_conditions,
+    run_schema,
+)
 from tables import named, tables
 
 NAMES = "abcdef"

@@ -1,11 +1,11 @@
 """The algorithms as scikit-learn estimators."""
 
 from .classifier import ChunkClassifier as ChunkClassifier
-from .comparing import compare as compare
-from .comparing import describe_groups as describe_groups
 from .constructor import FeatureConstructor as FeatureConstructor
 from .constructor import formula_columns as formula_columns
 from .curation import DriftCheck as DriftCheck
+from .curation import compare as compare
+from .curation import describe_groups as describe_groups
 from .family import CAT as CAT
 from .family import Fringe as Fringe
 from .family import ID2of3 as ID2of3

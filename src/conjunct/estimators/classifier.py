@@ -17,12 +17,7 @@ from conjunct import files
 from conjunct.columns import Columns
 from conjunct.data import Backend, CellRules
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
-from conjunct.estimators.base import (
-    BooleanEstimator,
-    check_weights,
-    class_codes,
-    with_weights,
-)
+from conjunct.estimators.base import BooleanEstimator, check_weights, class_codes, with_weights
 from conjunct.estimators.ufc import UFC
 from conjunct.features import Asked, FeatureSet, RowCode
 from conjunct.parameters import check, is_number, whole
@@ -68,8 +63,6 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         The chunks that are used, as a fitted model.
     calibration_ : float
         Weight of each bit in ``predict_proba``, at most 1.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -90,20 +83,9 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         self.smoothing = smoothing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find chunks in the rows of ``X``, and the code of each class.
+        """Find chunks in the rows of ``X``, and the code of each class in ``y``.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : array of shape (n_rows,)
-            The class of each row.
-        sample_weight : array of shape (n_rows,), optional
-            A row of weight w counts as w equal rows: whole numbers.
-
-        Returns
-        -------
-        self
+        ``X`` and ``sample_weight`` are those of `UFC`, in memory.
         """
         self._check_parameters()
         data = self._read_to_fit(X)
@@ -189,38 +171,28 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         """
         check_is_fitted(self)
         whole(1, optional=True).check("top", top)
-        texts = self._code.code.texts
-        classes = self.classes_.tolist()
+        columns, code, classes = self.read_columns(X), self._code.code, self.classes_.tolist()
+        # of each row: by how much an answer decides, its question, yes or no, bits in each class
+        answers: list[list[tuple[float, int, bool, Floats]]] = [[] for _ in range(columns.n_rows)]
+        bits_of_answers = [(bits, _leads(bits)) for bits in self._code.answer_bits()]
+        for rows, asked in code.iterate_answers(columns):
+            yes = asked.yes
+            cells = (True, yes), (False, asked.questions & ~yes)
+            for (there, answer), (bits, leads) in zip(cells, bits_of_answers, strict=True):
+                for number, row in np.argwhere(answer).tolist():
+                    answers[rows.start + row].append((leads[number], number, there, bits[number]))
         names = [f"bits if {name}" for name in classes]
         table: dict[str, list[Any]] = {
             name: [] for name in ("row", "chunk", "there", "speaks_for", "by", *names)
         }
-        for row, answers in enumerate(self._list_answers(self.read_columns(X))):
-            for number, there, bits in answers[:top]:
-                table["row"].append(row)
-                table["chunk"].append(texts[number % len(texts)])
-                table["there"].append(there)
-                table["speaks_for"].append(classes[int(bits.argmin())])
-                table["by"].append(_lead(bits))
-                for name, value in zip(names, bits.tolist(), strict=True):
-                    table[name].append(value)
+        for row, of_row in enumerate(answers):
+            of_row.sort(key=lambda answer: (-round(answer[0], 9), answer[1]))
+            for lead, number, there, bits in of_row[:top]:
+                chunk, speaks_for = code.texts[number % len(code.texts)], classes[bits.argmin()]
+                cells_of_line = (row, chunk, there, speaks_for, lead, *bits.tolist())
+                for values, cell in zip(table.values(), cells_of_line, strict=True):
+                    values.append(cell)
         return self.make_table(table, backend)
-
-    def _list_answers(self, columns: Columns) -> list[list[tuple[int, bool, Floats]]]:
-        """Return the answers of each row: question, yes or no, and its bits in each class."""
-        if_true, if_false = self._code.answer_bits()
-        answers: list[list[tuple[int, bool, Floats]]] = [[] for _ in range(columns.n_rows)]
-        for rows, asked in self._code.code.iterate_answers(columns):
-            yes = asked.yes
-            for there, cells, bits in (
-                (True, yes, if_true),
-                (False, asked.questions & ~yes, if_false),
-            ):
-                for number, row in np.argwhere(cells).tolist():
-                    answers[rows.start + row].append((number, there, bits[number]))
-        for of_row in answers:
-            of_row.sort(key=lambda answer: (-round(_lead(answer[2]), 9), answer[0]))
-        return answers
 
     def _bits(self, X: Any) -> Floats:
         """Return the bits of each row in each class, including those of the class itself."""
@@ -230,7 +202,6 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier as JSON (docs/export.md), atomically."""
         check_is_fitted(self)
-        code = self._code
         files.write_model(
             path,
             files.ClassifierFile(
@@ -239,9 +210,9 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 smoothing=float(self.smoothing),
                 calibration=self.calibration_,
                 classes=files.Labels.of(self.classes_),
-                class_rows=code.n_rows.tolist(),
-                true=code.true.tolist(),
-                false=code.false.tolist(),
+                class_rows=self._code.n_rows.tolist(),
+                true=self._code.true.tolist(),
+                false=self._code.false.tolist(),
                 vocabulary=self.vocabulary_._checked_file(),
             ),
         )
@@ -274,7 +245,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         """Return the counts of a file, after checking that they are of the classes and chunks."""
         fitted = self.vocabulary_.feature_set_
         code, n_classes = RowCode.of(fitted.after_first(len(fitted.merges))), len(self.classes_)
-        sizes = {len(line) for line in (*read.true, *read.false)} | {len(read.class_rows)}
+        sizes = {*map(len, (*read.true, *read.false, read.class_rows))}
         n_lines = {len(read.true), len(read.false)}
         fits = sizes == {n_classes} and n_lines == {code.n_questions}
         check_source(fits, "its counts are not of its chunks")
@@ -323,12 +294,13 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return tags
 
 
-def _lead(bits: Floats) -> float:
-    """Return by how many bits the class with fewest is ahead of the next."""
-    if len(bits) < 2:
-        return 0.0
-    first, second = np.partition(bits, 1)[:2]
-    return float(second - first)
+def _leads(bits: Floats) -> list[float]:
+    """Return by how many bits the class with fewest is ahead of the next, for each question."""
+    if bits.shape[1] < 2:
+        return [0.0] * len(bits)
+    ordered = np.partition(bits, 1)
+    leads: list[float] = (ordered[:, 1] - ordered[:, 0]).tolist()
+    return leads
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from conjunct.columns import Columns, PackedColumns
 from conjunct.data import Backend, BooleanData, Container, PartitionedContainer, wrap_rows
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanTransformerMixin, Features, Table
-from conjunct.estimators.exporting import ExportingEstimator
+from conjunct.estimators.integrations import ExportingEstimator
 from conjunct.expressions import Expression, Style, pattern_text
 from conjunct.features import FeatureSet
 from conjunct.parameters import (

@@ -1,16 +1,23 @@
-"""Work with a fitted model: suggestions, relations, and whether it still fits new rows."""
+"""A fitted model and rows: suggestions, relations, drift, and what differs between rows."""
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import explain, files
 from conjunct.counting import RowSample, Store, Tally
+from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import (
@@ -21,7 +28,8 @@ from conjunct.features import (
     TagCounts,
     bits_of_rows,
 )
-from conjunct.parameters import check, is_number, whole
+from conjunct.parameters import check, is_number, one_of, risk_level, whole
+from conjunct.ufc import CORRECTIONS
 
 if TYPE_CHECKING:
     from conjunct.explain import Relation
@@ -139,9 +147,7 @@ class CuratingConstructor(InvertibleConstructor):
         if counts is None:
             raise InputError("this model keeps no joint counts: give X, the rows to count")
         _warn_of_limit(counts)
-        from conjunct.explain import find_relations
-
-        return find_relations(counts)
+        return explain.find_relations(counts)
 
     def _model_file(self) -> files.ModelFile:
         model = super()._model_file()
@@ -194,20 +200,29 @@ class CuratingConstructor(InvertibleConstructor):
         check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
-        counts = fitted.count_code(store)
-        drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
-        self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
-        return drift
+        new = fitted.count_code(store)
+        places = fitted.row_code.places[: len(fitted.features)]
+        # 0 where no cell was known
+        before_by_columns = bits_of_rows(known.columns, known.columns)
+        before = bits_of_rows(known.features, known.features)
+        self.new_rows_ = files.NewRows.after(self.new_rows_, int(store.n_rows), new)
+        return DriftCheck(
+            int(store.n_rows),
+            tuple((new.features[1] + new.features[3])[places].tolist()),
+            bits_of_rows(new.features, known.features),
+            bits_of_rows(new.columns, known.columns),
+            before / before_by_columns if before_by_columns else 1.0,
+        )
 
     def learn_suggestions(self, X_train: Any = None) -> Suggester:
         """Return what predicts tags, learned from the rows of ``fit`` or from others."""
         check_is_fitted(self)
-        if X_train is not None:
+        if X_train is None:
+            suggester = self._learn()
+        else:
             store = self._read_store(X_train)
             counts = self._count_tags(store)
             suggester = Suggester.learn(counts, counts.sample(store))
-        else:
-            suggester = self._learn()
         _warn_of_limit(suggester.counts)
         return suggester
 
@@ -283,19 +298,197 @@ class DriftCheck:
             return f"The chunks still help: {facts}."
         return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
 
-    @classmethod
-    def _from_counts(
-        cls, fitted: FeatureSet, known: CodeCounts, new: CodeCounts, n_rows: int
-    ) -> DriftCheck:
-        """Compare the code of new rows with that of all rows before them, given their counts."""
-        places = fitted.row_code.places[: len(fitted.features)]
-        before = bits_of_rows(known.features, known.features)
-        # 0 where no cell was known
-        before_by_columns = bits_of_rows(known.columns, known.columns)
-        return cls(
-            n_rows,
-            tuple((new.features[1] + new.features[3])[places].tolist()),
-            bits_of_rows(new.features, known.features),
-            bits_of_rows(new.columns, known.columns),
-            before / before_by_columns if before_by_columns else 1.0,
+
+# with more, labels are names of rows rather than groups, and their counts would fill the memory
+_MOST_TESTS = 20_000_000
+
+
+def compare(
+    model: InvertibleConstructor,
+    X: Any,
+    Y: Any,
+    *,
+    alpha: float | None = 0.05,
+    correction: str | None = "holm",
+    backend: Backend | None = None,
+) -> Any:
+    """Return a table of tags and chunks that are more common in one data set than in the other.
+
+    A row has a chunk if it has all its tags. The smallest p-values come first; a chunk that holds
+    all tags of an earlier one is left out, and so is the other of two values. Each is tested once:
+    Fisher's exact test, two-sided (twice the smaller of the two one-sided p-values). The test
+    assumes that the rows of ``X`` and
+    ``Y`` are independent: none may be in both. What is true in every row or in none is not tested,
+    nor what is too rare to reach ``alpha`` even if all of its rows were in one data set. A warning
+    names a tag that is true in all rows of one and in none of the other: if the two were made from
+    it, the result is circular.
+
+    Parameters
+    ----------
+    model : UFC or UFCPath
+        A fitted model, preferably of the rows of both: one fitted on ``X`` only knows the chunks
+        there.
+    X, Y : array, data frame, sparse matrix or list of baskets
+        Rows with the columns of the model. A row in which a chunk is missing is not counted for
+        it.
+    alpha : float or None, default=0.05
+        Only what has an adjusted p-value of at most this; ``None``: all tags and chunks.
+    correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
+        The correction for the number of tests.
+    backend : {"pandas", "polars", "pyarrow", "dict"}, optional
+        Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+
+    Returns
+    -------
+    data frame
+        ``pattern`` (the tags), ``more_common_in`` (``"X"``, ``"Y"``, or empty where shares are
+        equal), ``share_x`` and ``share_y`` (of the rows in which it is known), ``difference``
+        (``share_y - share_x``), ``ratio`` (``share_y / share_x``), ``rows_x`` and ``rows_y`` (with
+        all the tags), ``n_x`` and ``n_y`` (in which that is known), ``p_value`` and
+        ``p_adjusted``.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, compare
+    >>> before = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> after = [["water", "cascade"]] * 10 + [["water"]] * 50 + [["sky"]] * 60
+    >>> found = compare(UFC().fit(before), before, after, backend="dict")
+    >>> list(zip(found["pattern"], found["more_common_in"], found["rows_x"], found["rows_y"]))
+    [('cascade', 'X', 40, 10)]
+    """
+    fitted = _check_and_get_features(model, alpha, correction)
+    parts = [fitted.evaluate_tag_sets(model.read_columns(data)) for data in (X, Y)]
+    counts = explain.GroupCounts.of_parts(*parts)
+    _warn_if_circular(fitted, counts, "in which data set")
+    table = explain.rank_differences(
+        fitted.tag_sets, counts, alpha, correction, explain.other_values(fitted)
+    )
+    return model.make_table(table, backend)
+
+
+def describe_groups(
+    model: InvertibleConstructor,
+    X: Any,
+    labels: Any,
+    *,
+    top: int | None = 5,
+    alpha: float | None = 0.05,
+    correction: str | None = "holm",
+    backend: Backend | None = None,
+) -> Any:
+    """Return a table of tags and chunks that are more common in a group than in all other rows.
+
+    A row has a chunk if it has all its tags. The groups may be classes, or clusters of any
+    algorithm that did not use the columns of the model; if it did, groups differ in them by
+    construction, and a warning names tags that equal the groups. Each tag and chunk is tested in
+    each group: Fisher's exact test, one-sided. What is true in every row or in none is not tested,
+    nor in a group where it could not reach ``alpha`` even if all of its rows were there.
+
+    Parameters
+    ----------
+    model, X, backend
+        As in `compare`.
+    labels : array, series or list
+        The group of each row: numbers, text or anything that can be the key of a dict. Rows with
+        a missing label are left out, with a warning.
+    top : int or None, default=5
+        Maximum number of tags and chunks per group. A chunk that holds all tags of an earlier one
+        of the group is left out.
+    alpha : float or None, default=0.05
+        Only what has an adjusted p-value of at most this; ``None``: all that are more common.
+    correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
+        The correction for the number of tests, over all groups, tags and chunks.
+
+    Returns
+    -------
+    data frame
+        ``group`` (the largest first; as text, where labels are not all text or all numbers),
+        ``pattern`` (the smallest p-value first), ``share`` and ``share_outside`` (of the rows in
+        which it is known), ``lift`` (``share`` over that of all rows), ``rows`` and
+        ``rows_outside`` (with all the tags), ``n`` and ``n_outside`` (in which that is known),
+        ``p_value`` and ``p_adjusted``.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, describe_groups
+    >>> rows = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
+    >>> labels = ["wet"] * 50 + ["dry"] * 70
+    >>> found = describe_groups(UFC().fit(rows), rows, labels, backend="dict")
+    >>> list(zip(found["group"], found["pattern"], found["share"]))[:2]
+    [('dry', 'sky', 0.8571428571428571), ('wet', 'water', 1.0)]
+    """
+    fitted = _check_and_get_features(model, alpha, correction)
+    whole(1, optional=True).check("top", top)
+    columns = model.read_columns(X)
+    names, groups = _read_labels(labels, columns.n_rows, len(fitted.tag_sets))
+    every = fitted.evaluate_tag_sets(columns)
+    counts = explain.GroupCounts.of_groups(every, groups, len(names))
+    _warn_if_circular(fitted, counts, "in which group")
+    table = explain.rank_group_features(fitted.tag_sets, names, counts, alpha, correction, top)
+    return model.make_table(table, backend)
+
+
+def _check_and_get_features(model: Any, alpha: float | None, correction: str | None) -> FeatureSet:
+    if not isinstance(model, InvertibleConstructor):
+        raise InputError(f"model must be a fitted UFC or UFCPath; got {type(model).__name__}")
+    check_is_fitted(model)
+    risk_level(optional=True).check("alpha", alpha)
+    one_of(CORRECTIONS, optional=True).check("correction", correction)
+    return model.feature_set_
+
+
+def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, where: str) -> None:
+    """Warn if tags say exactly where a row belongs: groups made from them differ in them."""
+    names = fitted.lineage.primitives
+    of_tags = explain.GroupCounts(counts.true[:, : len(names)], counts.known[:, : len(names)])
+    if copies := of_tags.copies_of_groups():
+        tags = explain.join_names([names[k] for k in copies], 3, 40)
+        warnings.warn(
+            f"{tags}: that alone says {where} a row is. If the groups were made from it, the "
+            f"result is circular: fit the model without it",
+            ConjunctWarning,
+            stacklevel=3,
         )
+
+
+def _read_labels(labels: Any, n_rows: int, n_patterns: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the names of the groups, the largest first, and the group of each row, or -1."""
+    values = None
+    if not (isinstance(labels, str | bytes | Mapping | Set) or hasattr(labels, "columns")):
+        series = nw.from_native(labels, allow_series=True, pass_through=True)
+        with suppress(TypeError):
+            listed = labels.tolist() if hasattr(labels, "tolist") else labels
+            listed = series.to_list() if isinstance(series, nw.Series) else listed
+            values = [one.item() if isinstance(one, np.generic) else one for one in listed]
+    if values is None:
+        raise InputError(f"labels must be one label per row; got a {type(labels).__name__}")
+    if len(values) != n_rows:
+        raise InputError(f"there are {len(values):,} labels and {n_rows:,} rows: give one per row")
+    try:
+        sizes = Counter(label for label in values if not is_missing(label))
+    except (TypeError, ValueError):
+        raise InputError("each label must be one value, such as a number or a text") from None
+    if len(sizes) < 2:
+        raise InputError(
+            "all rows have the same label: groups are compared with each other"
+            if sizes
+            else "every label is missing"
+        )
+    if n_missing := n_rows - sizes.total():
+        rows = "row has no label and is" if n_missing == 1 else "rows have no label and are"
+        warnings.warn(f"{n_missing:,} {rows} left out", ConjunctWarning, stacklevel=3)
+    if len(sizes) * n_patterns > _MOST_TESTS:
+        raise InputError(
+            f"there are {len(sizes):,} different labels and {n_patterns:,} tags and "
+            f"chunks, too many to test each with each: are the labels names of rows?"
+        )
+    # names that a column of any table can hold: of one type, and distinct
+    names: dict[Any, Any] = {label: label for label in sizes}
+    kinds = {*map(type, sizes)}
+    if len(kinds) > 1 or not kinds <= {str, int, float, bool}:
+        is_distinct = len({*map(str, sizes)}) == len(sizes)
+        names = {label: str(label) if is_distinct else repr(label) for label in sizes}
+    order = sorted(names, key=lambda label: (-sizes[label], str(names[label])))
+    number = {label: k for k, label in enumerate(order)}
+    groups = [-1 if is_missing(label) else number[label] for label in values]
+    return [names[label] for label in order], np.array(groups, np.intp)

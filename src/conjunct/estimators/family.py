@@ -23,7 +23,6 @@ from conjunct.trees import (
     CatProposer,
     CountProposer,
     CountTree,
-    Learner,
     PackedStage,
     Path,
     Proposer,
@@ -44,20 +43,9 @@ class SupervisedConstructor(TreeBasedConstructor):
     def fit(
         self, X: Any, y: Any = None, *, callback: Callable[[Indicators], object] | None = None
     ) -> Self:
-        """Construct features that help to predict the classes ``y`` of the rows of ``X``.
+        """Construct features that help to predict ``y``, the class of each row of ``X``.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : array of shape (n_rows,)
-            The class of each row.
-        callback : callable, optional
-            Called with the indicators of each iteration as it ends.
-
-        Returns
-        -------
-        self
+        ``X`` and ``callback`` are those of `UFringe`.
         """
         data = self._read_to_fit(X)
         if y is None:
@@ -167,8 +155,7 @@ class Fringe(SupervisedConstructor):
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be more.
+        As in `UFringe`, but all features of the last iteration are added.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity that the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
@@ -249,27 +236,20 @@ class Fringe(SupervisedConstructor):
             random_state=self.random_state,
             **asdict(tree_limits(self, n_rows)),
         )
-        learner = _decision_paths(tree, codes, self._positive)
-        return join_conditions(learner, self.strategy)
 
+        def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+            columns = telling_columns(stage, expressions)
+            if not len(columns):
+                return []
+            table = stage.store.select(columns).to_dense()
+            fitted = tree.fit(table.astype(np.float32), codes).tree_
+            return _paths(fitted, columns.tolist(), self._positive)
 
-def _decision_paths(
-    tree: DecisionTreeClassifier, codes: NDArray[np.intp], positive: int | None
-) -> Learner:
-    """Return a learner of decision trees: their paths to leaves of class ``positive``, or all."""
-
-    def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-        columns = telling_columns(stage, expressions)
-        if not len(columns):
-            return []
-        table = stage.store.select(columns).to_dense()
-        fitted = tree.fit(table.astype(np.float32), codes).tree_
-        return list(_paths(fitted, columns.tolist(), positive))
-
-    return learn
+        return join_conditions(learn, self.strategy)
 
 
 def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path]:
+    """Yield the paths to leaves of class ``positive``, or to all."""
     pending: list[tuple[int, Path]] = [(0, ())]
     while pending:
         node, path = pending.pop()
@@ -294,8 +274,7 @@ class CAT(TreeClassifier):
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be more.
+        As in `UFringe`, but all features of the last iteration are added.
     prune : bool, default=True
         Prune a node if a leaf describes its rows in fewer bits than the subtree.
     max_depth, min_samples_split, min_samples_leaf
@@ -370,14 +349,9 @@ class ID2of3(TreeClassifier):
     Parameters
     ----------
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`.
+        As in `CAT`, and so are the attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
-
-    Attributes
-    ----------
-    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
-        As in `CAT`.
 
     Examples
     --------
@@ -413,14 +387,9 @@ class XofN(TreeClassifier):
         The search at a node ends after this many steps without a shorter description. Parity of
         three or more needs several, and luck: no part of it helps until all literals are in.
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`.
+        As in `CAT`, and so are the attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
-
-    Attributes
-    ----------
-    classes_, tree_, features_, n_iter_, history_, feature_set_, n_distinct_rows_
-        As in `CAT`.
 
     Examples
     --------

@@ -112,8 +112,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         columns and variables.
     stop_reason_ : str
         Why there are no more groups.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -191,23 +189,10 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         *,
         callback: Callable[[int, float], object] | None = None,
     ) -> Self:
-        """Find groups in the rows of ``X``.
+        """Find groups in the rows of ``X``; these, and ``sample_weight``, are as in :class:`UFC`.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix, list of baskets, stream, or table of Dask or Spark
-            One individual per row: Boolean or 0/1 values. A raw data frame is made Boolean, as
-            in :class:`UFC`; other rows are then raw too.
-        y : ignored
-        sample_weight : array of shape (n_rows,), optional
-            A row of weight w counts as w equal rows: whole numbers. Needs all rows in memory.
-        callback : callable, optional
-            Called after each round of the search with the number of groups, and the bits of the
-            description by them.
-
-        Returns
-        -------
-        self
+        ``y`` is ignored. ``callback`` is called after each round of the search with the number of
+        groups, and the bits of the description by them.
         """
         self._check_parameters()
         deadline = math.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
@@ -309,20 +294,16 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         model.description_length_ = read.description_length
         model.baseline_length_, model.stop_reason_ = read.baseline_length, read.stop_reason
         names, mixture = base._primitive_names(), None
-        model.groups_ = tuple(
-            explain.RowGroup(
-                group.name,
-                group.rows,
-                group.rows / read.columns.n_rows,
-                tuple(
-                    explain.Mark(text=pattern_text(mark.tags), **msgspec.structs.asdict(mark))
-                    for mark in group.marks
-                ),
-                group.typical,
-                group.borderline,
+        found = []
+        for group in read.groups:
+            marks = tuple(
+                explain.Mark(text=pattern_text(mark.tags), **msgspec.structs.asdict(mark))
+                for mark in group.marks
             )
-            for group in read.groups
-        )
+            share = group.rows / read.columns.n_rows
+            own = (group.name, group.rows, share, marks, group.typical, group.borderline)
+            found.append(explain.RowGroup(*own))
+        model.groups_ = tuple(found)
         marked = {tag for group in model.groups_ for mark in group.marks for tag in mark.tags}
         fits = [each._primitive_names() for each in vocabularies] == [names] * n
         if not vocabularies:
@@ -375,10 +356,10 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         every = None
         if isinstance(store, Columns):
             store = with_weights(store, weights)
-            distinct = sample_rows(store, store.n_rows)
-            every = fields.read(distinct.rows, distinct.weights)
-            is_much = store.n_rows > SAMPLE_ROWS
-            found = distinct.thin(store.n_rows, SAMPLE_ROWS) if is_much else distinct
+            found = sample_rows(store, store.n_rows)
+            every = fields.read(found.rows, found.weights)
+            if store.n_rows > SAMPLE_ROWS:
+                found = found.thin(store.n_rows, SAMPLE_ROWS)
         else:
             found = sample_rows(store, SAMPLE_ROWS)
         sample = fields.read(found.rows, found.weights)
@@ -400,9 +381,9 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             self.stop_reason_ = "as many groups as asked for"
 
         def expect(mixture: Mixture) -> Sums:
-            if every is not None:
-                return mixture.expect(every)
-            return Sums(*store.total(partial(_expect, mixture)))
+            if every is None:
+                return Sums(*store.total(partial(_expect, mixture)))
+            return mixture.expect(every)
 
         last = converge(path[-1].mixture, expect, prior, deadline=deadline)
         n_rows = float(last.sums.rows.sum())
@@ -423,14 +404,12 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         own = np.ones(columns.n_rows, np.int64) if weights is None else weights
         labels = np.concatenate([joint.argmax(1) for joint in self._slices(columns)])
         sizes = np.bincount(labels, own, len(self._log_shares))
-        groups = np.flatnonzero(sizes)
-        models = []
-        variables: Variables = self._base.variables_ or False
+        groups, models = np.flatnonzero(sizes), []
         for group in groups.tolist():
             rows = np.flatnonzero(labels == group)
             some = replace(data, columns=columns.take_rows(rows), ids=None)
-            own_weights = None if weights is None else weights[rows]
-            models.append(self._fit_vocabulary(some, own_weights, variables))
+            of_rows = None if weights is None else weights[rows]
+            models.append(self._fit_vocabulary(some, of_rows, self._base.variables_ or False))
         self._use(None, models, (sizes[groups] + 0.5) / (own.sum() + len(groups) / 2))
         logs = np.concatenate([normalise(joint)[1] for joint in self._slices(columns)])
         bits = 0.5 * math.log2(max(own.sum(), 2)) * (len(groups) - 1)
@@ -450,17 +429,16 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         """Yield the log-probabilities of row and group together, some rows at a time."""
         for start in range(0, max(columns.n_rows, 1), _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, columns.n_rows)
-            part = columns
-            if stop - start < columns.n_rows:
-                part = columns.take_rows(np.arange(start, stop))
+            is_all = stop - start == columns.n_rows
+            part = columns if is_all else columns.take_rows(np.arange(start, stop))
             if self.mixture_ is not None:
                 yield _log_joint(self.mixture_, part)
-                continue
-            logs = [
-                each.feature_set_.row_code.log_probs(part, each._code_counts().features)
-                for each in self.vocabularies_
-            ]
-            yield np.stack(logs, axis=1) + self._log_shares
+            else:
+                logs = [
+                    each.feature_set_.row_code.log_probs(part, each._code_counts().features)
+                    for each in self.vocabularies_
+                ]
+                yield np.stack(logs, axis=1) + self._log_shares
 
     def _describe_rows(self, data: BooleanData, weights: Ints | None) -> None:
         """Set ``groups_`` and ``labels_`` of rows in memory."""
@@ -518,15 +496,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         for_names = [a or b for a, b in zip(marks, most, strict=True)]
         n_rows, number = int(sizes.sum()), np.zeros(len(sizes), np.intp)
         number[order] = np.arange(len(order))
+        names, rows_of_groups = explain.name_groups(for_names), sizes[order].tolist()
+        facts = zip(order.tolist(), names, rows_of_groups, marks, strict=True)
         self.groups_ = tuple(
             explain.RowGroup(name, rows, rows / n_rows, tuple(own), *examples.get(k, ()))
-            for k, name, rows, own in zip(
-                order.tolist(),
-                explain.name_groups(for_names),
-                sizes[order].tolist(),
-                marks,
-                strict=True,
-            )
+            for k, name, rows, own in facts
         )
         self.n_groups_ = len(self.groups_)
         return number
@@ -534,16 +508,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
     def _render_findings(self) -> str:
         if not hasattr(self, "groups_"):
             return ""
-        cells = [
-            (
-                str(k),
-                group.name,
-                f"{group.rows:,}",
-                explain.format_share(group.share),
-                group.marks[0].sentence if group.marks else "",
-            )
-            for k, group in enumerate(self.groups_)
-        ]
+        cells = []
+        for k, one in enumerate(self.groups_):
+            mark = one.marks[0].sentence if one.marks else ""
+            share = explain.format_share(one.share)
+            cells.append((str(k), one.name, f"{one.rows:,}", share, mark))
         return render_table(("group", "name", "rows", "share", "strongest mark"), cells)
 
     def _check_parameters(self) -> None:

@@ -37,8 +37,6 @@ from conjunct.trees import (
 )
 from conjunct.ufc import Indicators
 
-_ALL_ROWS = "all rows"
-
 
 def _rows(least: int) -> Constraint:
     """Allow a number of rows, or a share of all rows."""
@@ -150,19 +148,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Grow the tree on the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : ignored
-            Accepted for use in pipelines.
-
-        Returns
-        -------
-        self
-        """
+        """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
         self._check_parameters()
         store = self._read_to_fit(X).columns
         ranks = simplest_first(map(Primitive, self._primitive_names()))
@@ -190,11 +176,8 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the descriptions of the clusters as text.
 
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names for the columns of a tree that was fitted without any; otherwise they must be
-            the names it was fitted with.
+        ``input_features`` are names for the columns of a tree that was fitted without any;
+        otherwise they must be the names it was fitted with.
         """
         check_is_fitted(self)
         names = None if input_features is None else self._check_names(input_features)
@@ -221,7 +204,18 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def export_text(self) -> str:
         """Return the tree as text: a line per node, with its condition and number of rows."""
         check_is_fitted(self)
-        return render_tree(self.tree_, self._conditions())
+        nodes, conditions = self.tree_.nodes, self._conditions()
+        cluster = {leaf: k for k, leaf in enumerate(self.tree_.leaves)}
+        lines = []
+        pending = [(0, "", "")]
+        while pending:
+            k, stem, below = pending.pop()
+            line = f"{stem}{conditions[k]}: {nodes[k].n_rows}"
+            lines.append(f"{line} → cluster {cluster[k]}" if k in cluster else line)
+            if k not in cluster:
+                pending.append((nodes[k].no, f"{below}└─ ", f"{below}   "))
+                pending.append((nodes[k].yes, f"{below}├─ ", f"{below}│  "))
+        return "\n".join(lines)
 
     def plot(self) -> Any:
         """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
@@ -238,11 +232,10 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def _conditions(self) -> list[str]:
         """Return the condition by which each node selects rows of its parent."""
         primitives = [Primitive(name) for name in self._primitive_names()]
-        last = [_conjunction(node.path[-1:], primitives) for node in self.tree_.nodes]
-        return [self._text(condition) for condition in last]
+        return [self._text(_conjunction(each.path[-1:], primitives)) for each in self.tree_.nodes]
 
     def _text(self, description: Expression | None) -> str:
-        return _ALL_ROWS if description is None else description.text(self.formula_style)
+        return "all rows" if description is None else description.text(self.formula_style)
 
 
 def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
@@ -252,92 +245,59 @@ def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
     return And(*literals)
 
 
-def render_tree(tree: Tree, conditions: Sequence[str]) -> str:
-    """Return a line per node: its condition, number of rows and, for a leaf, cluster."""
-    cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
-    lines = []
-    pending = [(0, "", "")]
-    while pending:
-        number, stem, below = pending.pop()
-        node = tree.nodes[number]
-        line = f"{stem}{conditions[number]}: {node.n_rows}"
-        lines.append(f"{line} → cluster {cluster[number]}" if number in cluster else line)
-        if node.column is not None:
-            pending.append((node.no, f"{below}└─ ", f"{below}   "))
-            pending.append((node.yes, f"{below}├─ ", f"{below}│  "))
-    return "\n".join(lines)
-
-
 def draw_tree(tree: Tree, conditions: Sequence[str]) -> Any:
     """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
     try:
         import altair as alt
     except ImportError:
         raise ImportError("a picture of the tree needs Altair: pip install altair") from None
-    heights = _place_nodes(tree)
-    nodes = [
-        _describe_node(tree, number, condition, height)
-        for number, (condition, height) in enumerate(zip(conditions, heights, strict=True))
-    ]
-    links = [
-        {"x": len(node.path), "y": heights[k], "x2": len(node.path) + 1, "y2": heights[child]}
-        for k, node in enumerate(tree.nodes)
-        if node.column is not None
-        for child in (node.yes, node.no)
-    ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, tree.depth + 1]))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
-    base = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, y=y)
-    rules = (
-        alt.Chart(alt.InlineData(values=links))
-        .mark_rule(color="#bbb")
-        .encode(x, y, x2="x2", y2="y2")
-    )
+    cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
+    # leaves one below the other, and every other node between its two children
+    heights: dict[int, float] = {leaf: float(k) for leaf, k in cluster.items()}
+    for k, node in reversed([*enumerate(tree.nodes)]):
+        if k not in cluster:
+            heights[k] = (heights[node.yes] + heights[node.no]) / 2
+    nodes, links = [], []
+    for k, node in enumerate(tree.nodes):
+        x, y, is_leaf = len(node.path), heights[k], k in cluster
+        # Altair writes names unescaped into the script of a page, which "</script>" would end
+        condition = re.sub("<(?=[/!])", "‹", conditions[k])
+        place = f" → cluster {cluster[k]}" if is_leaf else ""
+        nodes.append(
+            {
+                "x": x,
+                "y": y,
+                "condition": condition,
+                "rows": node.n_rows,
+                "gain": None if is_leaf else round(node.gain, 3),
+                "kind": "cluster" if is_leaf else "split",
+                "cluster": cluster.get(k),
+                "label": f"{condition} ({node.n_rows}){place}",
+            }
+        )
+        children = () if is_leaf else (node.yes, node.no)
+        links += [{"x": x, "y": y, "x2": x + 1, "y2": heights[child]} for child in children]
+    across = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, tree.depth + 1]))
+    down = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
+    base = alt.Chart(alt.InlineData(values=nodes)).encode(x=across, y=down)
+    rules = alt.Chart(alt.InlineData(values=links)).mark_rule(color="#bbb")
     dots = base.mark_circle(opacity=1).encode(
         size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[20, 400])),
         color=alt.Color("kind:N", legend=None),
         tooltip=[alt.Tooltip(f"{field}:N") for field in ("condition", "rows", "gain", "cluster")],
     )
     leaves = base.transform_filter("datum.kind === 'cluster'").encode(text="label:N")
-    leaf_labels = leaves.mark_text(align="left", dx=10, limit=220)
     splits = base.transform_filter("datum.kind === 'split'").encode(text="label:N")
-    split_labels = splits.mark_text(dy=-16, limit=160)
     return (
-        alt.layer(rules, dots, leaf_labels, split_labels)
+        alt.layer(
+            rules.encode(across, down, x2="x2", y2="y2"),
+            dots,
+            leaves.mark_text(align="left", dx=10, limit=220),
+            splits.mark_text(dy=-16, limit=160),
+        )
         .properties(width=170 * (tree.depth + 1), height=max(60, 24 * len(tree.leaves)))
         .configure_view(stroke=None)
     )
-
-
-def _place_nodes(tree: Tree) -> list[float]:
-    """Place leaves one below the other, and every other node between its two children."""
-    heights = [0.0] * len(tree.nodes)
-    for k, leaf in enumerate(tree.leaves):
-        heights[leaf] = float(k)
-    for number in reversed(range(len(tree.nodes))):
-        node = tree.nodes[number]
-        if node.column is not None:
-            heights[number] = (heights[node.yes] + heights[node.no]) / 2
-    return heights
-
-
-def _describe_node(tree: Tree, number: int, condition: str, height: float) -> dict[str, Any]:
-    node = tree.nodes[number]
-    is_leaf = node.column is None
-    # Altair writes names unescaped into the script of a page, which "</script>" would end
-    condition = re.sub("<(?=[/!])", "‹", condition)
-    label = f"{condition} ({node.n_rows})"
-    cluster = tree.leaves.index(number) if is_leaf else None
-    return {
-        "x": len(node.path),
-        "y": height,
-        "condition": condition,
-        "rows": node.n_rows,
-        "gain": None if is_leaf else round(node.gain, 3),
-        "kind": "cluster" if is_leaf else "split",
-        "cluster": cluster,
-        "label": f"{label} → cluster {cluster}" if is_leaf else label,
-    }
 
 
 class TreeBasedConstructor(FeatureConstructor):
@@ -374,7 +334,7 @@ class TreeBasedConstructor(FeatureConstructor):
     ) -> None:
         # those that grow one tree have no such limit
         most = getattr(self, "max_features", sys.maxsize)
-        run = run_schema(
+        self.feature_set_, self.history_, self.n_distinct_rows_ = run_schema(
             store,
             names,
             propose,
@@ -383,10 +343,7 @@ class TreeBasedConstructor(FeatureConstructor):
             at_most=None if self._excess is None else most + self._excess,
             watch=partial(self._watch, callback),
         )
-        self.feature_set_ = run.feature_set
-        self.history_ = run.history
-        self.n_distinct_rows_ = run.n_distinct_rows
-        if len(run.history) == 1:
+        if len(self.history_) == 1:
             why = self._nothing_new
             if len(self.feature_set_.features) >= most:
                 why = (
@@ -518,14 +475,15 @@ class UFringe(TreeBasedConstructor):
 def tree_limits(estimator: Any, n_rows: int) -> Limits:
     """Return the limits of a tree from an estimator's parameters."""
 
-    def count_rows(value: float, least: int) -> int:
+    def count_rows(name: str, least: int) -> int:
         """Return a number of rows that was given as such or as a share of all rows."""
+        value = getattr(estimator, name)
         return int(value) if is_whole(value) else max(least, math.ceil(value * n_rows))
 
     return Limits(
         max_depth=estimator.max_depth,
-        min_samples_split=count_rows(estimator.min_samples_split, 2),
-        min_samples_leaf=count_rows(estimator.min_samples_leaf, 1),
+        min_samples_split=count_rows("min_samples_split", 2),
+        min_samples_leaf=count_rows("min_samples_leaf", 1),
         # not all have these
         min_impurity_decrease=float(getattr(estimator, "min_impurity_decrease", 0.0)),
         max_leaf_nodes=getattr(estimator, "max_leaf_nodes", None),

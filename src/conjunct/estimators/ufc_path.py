@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import fields
+from itertools import count
+from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -87,7 +89,8 @@ class UFCPath(InvertibleConstructor):
     Notes
     -----
     A model file keeps the closest point, and not the other solutions: fit again for their table
-    (``get_solutions``).
+    (``get_solutions``). The ``callback`` of ``fit`` is called with each solution as it is found,
+    from the highest λ down.
 
     Examples
     --------
@@ -146,26 +149,6 @@ class UFCPath(InvertibleConstructor):
         self.formula_style = formula_style
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(
-        self, X: Any, y: Any = None, *, callback: Callable[[Solution], object] | None = None
-    ) -> Self:
-        """Find all solutions for the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row.
-        y : ignored
-            Accepted for use in pipelines.
-        callback : callable, optional
-            Called with each solution as it is found, from the highest λ down.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, callback=callback)
 
     @property
     def solutions_(self) -> tuple[Solution, ...]:
@@ -245,44 +228,40 @@ class UFCPath(InvertibleConstructor):
             Kind of table. By default the kind the model was fitted on, and pandas otherwise.
         """
         path = self._require_path()
-        on_front = set(path.front)
-        fields = (
-            "threshold",
-            "min_threshold",
-            "max_threshold",
-            "settled_from",
-            "iterations",
-            "n_features",
-            "length",
-            "oi",
-            "c0",
-            "rms",
-            "distance",
-        )
-        columns: dict[str, list[Any]] = {
-            field: [getattr(solution, field) for solution in path.solutions] for field in fields
+        on_front = {*path.front}
+        names = ("threshold", *(field.name for field in fields(Solution)), "distance")
+        table: dict[str, list[Any]] = {
+            name: [getattr(solution, name) for solution in path.solutions] for name in names
         }
-        columns["on_front"] = [k in on_front for k in range(len(path.solutions))]
-        columns["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
-        return self.make_table(columns, backend)
+        table["on_front"] = [k in on_front for k in range(len(path.solutions))]
+        table["is_closest"] = [k == path.closest for k in range(len(path.solutions))]
+        return self.make_table(table, backend)
 
     def _construct(
         self, store: Store, names: Sequence[str], callback: Callable[[Solution], object] | None
     ) -> None:
         self._check_parameters()
+        n_found = count(1)
+
+        def report(solution: Solution) -> None:
+            number = next(n_found)
+            if self.verbose and number % _SOLUTIONS_PER_LINE == 0:
+                sys.stdout.write(f"{number} solutions, λ down to {solution.min_threshold:.3f}\n")
+            if callback is not None:
+                callback(solution)
+
         path = follow_path(
             store,
             names,
             Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
             budget=Budget(self.max_solutions, self.max_seconds),
             null_feature=self.null_feature,
-            watch=self._make_reporter(callback),
+            watch=report,
         )
         self._path, self._training = path, store
         self.n_distinct_rows_ = path.n_distinct_rows
         chosen = self.solution(path.closest)
-        self.feature_set_ = chosen.feature_set_
-        self.history_ = chosen.history_
+        self.feature_set_, self.history_ = chosen.feature_set_, chosen.history_
         self.threshold_ = chosen.threshold_
         self._null_rows = chosen._null_rows
         self._ending = Ending(solutions=len(path.solutions), threshold=self.threshold_)
@@ -301,7 +280,7 @@ class UFCPath(InvertibleConstructor):
                 "Try a smaller min_threshold"
             )
         if problem is not None:
-            warnings.warn(problem, ConjunctWarning, stacklevel=4)
+            warnings.warn(problem, ConjunctWarning, stacklevel=3)
 
     def _write_stop_reason(self) -> str:
         best, n_iter = self.history_[-1], self.n_iter_
@@ -318,31 +297,14 @@ class UFCPath(InvertibleConstructor):
         ending = model.ending
         self.threshold_, self._ending = ending.threshold, ending
         is_right = ending == Ending(solutions=ending.solutions, threshold=ending.threshold)
-        known = None not in (ending.solutions, ending.threshold)
+        is_known = None not in (ending.solutions, ending.threshold)
         has_more = model.new_rows or model.suggestions
-        check_source(is_right and known and not has_more, "it is not of a path")
-        run = model.restore(
-            self._plan(), NoStop(self.null_feature), Ending(), max_iter=self.max_iter
-        )
+        check_source(is_right and is_known and not has_more, "it is not of a path")
+        stop = NoStop(self.null_feature)
+        run = model.restore(self._plan(), stop, Ending(), max_iter=self.max_iter)
         self.feature_set_, self.history_ = run.feature_set, run.history
         self.n_distinct_rows_ = run.n_distinct_rows
         self.stop_reason_ = self._write_stop_reason()
-
-    def _make_reporter(
-        self, callback: Callable[[Solution], object] | None
-    ) -> Callable[[Solution], None]:
-        """Return the function to call with each solution as it is found."""
-        n_found = 0
-
-        def report(solution: Solution) -> None:
-            nonlocal n_found
-            n_found += 1
-            if self.verbose and n_found % _SOLUTIONS_PER_LINE == 0:
-                sys.stdout.write(f"{n_found} solutions, λ down to {solution.min_threshold:.3f}\n")
-            if callback is not None:
-                callback(solution)
-
-        return report
 
     @property
     def has_path(self) -> bool:

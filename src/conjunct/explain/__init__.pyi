@@ -1,14 +1,14 @@
 """Words and pictures of a model: one summary, and for each feature its forms and its ancestry."""
 
-from .ancestry import AncestryGraph as AncestryGraph
-from .ancestry import AncestryNode as AncestryNode
-from .ancestry import GraphFormat as GraphFormat
-from .ancestry import ancestry as ancestry
-from .ancestry import ancestry_graph as ancestry_graph
-from .ancestry import ancestry_roots as ancestry_roots
+from .explanation import AncestryGraph as AncestryGraph
+from .explanation import AncestryNode as AncestryNode
 from .explanation import Explanation as Explanation
 from .explanation import Formulas as Formulas
+from .explanation import GraphFormat as GraphFormat
 from .explanation import Neighbour as Neighbour
+from .explanation import ancestry as ancestry
+from .explanation import ancestry_graph as ancestry_graph
+from .explanation import ancestry_roots as ancestry_roots
 from .explanation import explain_tags as explain_tags
 from .explanation import explanation as explanation
 from .explanation import find_nearest as find_nearest

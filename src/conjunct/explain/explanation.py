@@ -1,12 +1,13 @@
-"""The explanation of one feature, the features most like it, and formulas in other forms."""
+"""One feature: its explanation, the features most like it, its other forms, and its ancestry."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from conjunct.explain.findings import (
     every_finding,
     evidence_of_tags,
     merges_by_pattern,
+    new_features,
 )
 from conjunct.explain.sentences import count, english, format_share, formula_text, label, shorten
 from conjunct.expressions import (
@@ -35,9 +37,15 @@ from conjunct.features import FeatureSet, mean_length
 from conjunct.ufc import phi
 
 Equivalence = Literal["always", "on the training data"]
+GraphFormat: TypeAlias = Literal["text", "mermaid", "dot"]
+NodeRole = Literal["column", "step", "feature"]
+# gives the numbers of a feature's operands; a denied one as its complement
+Operands = Callable[[int], tuple[int, ...]]
 
 _SHORT = 6  # literals; a longer parent is shown by its pattern
 _LINE_LENGTH = 300  # characters of a formula within the text
+_PLAIN = frozenset(" ∧∨¬.,_=+:…")
+_SWEEPS = 8
 
 
 @dataclass(frozen=True)
@@ -87,8 +95,8 @@ class Explanation:
     p_value: float | None
     evidence: float | None
     present: tuple[str, ...]
-    absent: tuple[str, ...]
-    mixed: tuple[str, ...]
+    absent: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
     lift: float | None = None
     sentence: str = ""
     contrasts: tuple[Contrast, ...] = ()
@@ -107,13 +115,8 @@ class Explanation:
             why = "" if self.r is None else f", r = {self.r:.3f}, p = {self.p_value:.2g}"
             parents = "  and  ".join(self.parents)
             lines.append(f"  from: {parents} (iteration {self.iteration}{why})")
-        for title, names in (
-            ("present", self.present),
-            ("absent", self.absent),
-            ("depends", self.mixed),
-        ):
-            if names:
-                lines.append(f"  {title}: {', '.join(names)}")
+        sorts = {"present": self.present, "absent": self.absent, "depends": self.mixed}
+        lines += [f"  {title}: {', '.join(names)}" for title, names in sorts.items() if names]
         lines += [
             f"  {c.tags} is in {format_share(c.inside)} of its rows, {format_share(c.outside)} of "
             f"the rows without it"
@@ -145,44 +148,57 @@ def explanation(
 ) -> Explanation:
     """Explain a feature by its number; with data, contrast its rows with the others."""
     lineage = feature_set.lineage
-    expression = lineage.expression(number)
+    expression, tags = lineage.expression(number), lineage.pattern(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
-    tags = lineage.pattern(number)
     holder = feature_set if number in feature_set.features else feature_set.rare()
     position = holder.features.index(number)
-    present, absent = _find_certain(simplified)
+    # literals of the outermost conjunction are true, or false, wherever the formula is true
+    present: set[str] = set()
+    absent: set[str] = set()
+    pending = [simplified]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Primitive):
+            present.add(node.name)
+        elif isinstance(node, Not) and isinstance(node.operand, Primitive):
+            absent.add(node.operand.name)
+        elif isinstance(node, And):
+            pending.extend(node.operands)
     if feature_set.merges:
-        present |= set(lineage.pattern(number))
-    mixed = set(simplified.primitives) - present - absent
-    on_rows = _shorten_on(feature_set, simplified, primitives) if primitives else None
+        present |= {*tags}
+    parents = []
+    for parent in feature_set.parents(number):
+        formula, short = lineage.expression(parent), describe_pattern(feature_set, parent)
+        is_long = formula.length > _SHORT
+        parents.append(short if short and is_long else label(formula, style))
+    pattern = describe_pattern(feature_set, number)
+    contrasts: tuple[Contrast, ...] = ()
+    on_rows = None
+    if primitives is not None:
+        column = feature_set.evaluate(primitives, [number])
+        contrasts = _find_contrasts(feature_set, column, pattern, style, primitives, tags)
+        if not primitives.has_missing and simplified.length >= 2:
+            rows = row_sets(feature_set, primitives, simplified.primitives)
+            on_rows = simplify_on(simplified, rows, primitives.n_rows)
+            if not 0 < on_rows.length < simplified.length:
+                on_rows = None
     return Explanation(
-        pattern=describe_pattern(feature_set, number),
+        pattern=pattern,
         feature=formula_text(expression, style),
         simplified=formula_text(simplified, style),
         english=english(simplified),
         support=holder.supports[position],
         frequency=holder.frequencies[position],
         iteration=feature_set.iteration(number),
-        parents=tuple(
-            _describe_parent(feature_set, parent, style) for parent in feature_set.parents(number)
-        ),
+        parents=tuple(parents),
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
         evidence=evidence_of_tags(feature_set).get(frozenset(tags)),
         present=_write_names(present, feature_set, style),
         absent=_write_names(absent, feature_set, style),
-        mixed=_write_names(mixed, feature_set, style),
-        contrasts=_find_contrasts(
-            feature_set,
-            feature_set.evaluate(primitives, [number]),
-            describe_pattern(feature_set, number),
-            style,
-            primitives,
-            _values_of_same_variables(feature_set, tags) - {*tags},
-        )
-        if primitives
-        else (),
+        mixed=_write_names({*simplified.primitives} - present - absent, feature_set, style),
+        contrasts=contrasts,
         on_rows=formula_text(on_rows, style) if on_rows else None,
         english_on_rows=english(on_rows) if on_rows else None,
     )
@@ -192,27 +208,30 @@ def explain_tags(
     feature_set: FeatureSet, tags: tuple[str, ...], style: Style, primitives: Columns | None = None
 ) -> Explanation:
     """Explain tags that were joined: the rows that have all of them, whatever else they have."""
-    finding = next((one for one in every_finding(feature_set) if set(one.tags) == set(tags)), None)
+    finding = next((one for one in every_finding(feature_set) if {*one.tags} == {*tags}), None)
     merge = merges_by_pattern(feature_set).get(tuple(sorted(tags)))
-    expression: Expression = Primitive(tags[0])
-    for tag in tags[1:]:
-        expression = And(expression, Primitive(tag))
-    columns = None if primitives is None else feature_set.evaluate_tags(primitives, tags)
+    literals: list[Expression] = [Primitive(tag) for tag in tags]
+    expression, pattern = reduce(And, literals), pattern_text(tags)
+    contrasts: tuple[Contrast, ...] = ()
+    if primitives is not None:
+        column = feature_set.evaluate_tags(primitives, tags)
+        support, n_rows = int(column.supports()[0]), primitives.n_rows
+        contrasts = _find_contrasts(
+            feature_set, column, pattern, style, primitives, tags, has_tags=False
+        )
+    elif len(tags) > 1 and finding is None:
+        raise InputError(
+            f"{pattern} were never joined, so their rows were not counted: give the "
+            f"data, as explain(name, X)"
+        )
     if len(tags) == 1:
         support = feature_set.primitive_supports[feature_set.lineage.primitives.index(tags[0])]
         n_rows = feature_set.n_rows
     elif finding is not None:
         support, n_rows = finding.rows, finding.n_rows
-    elif primitives is not None and columns is not None:
-        support, n_rows = int(columns.supports()[0]), primitives.n_rows
-    else:
-        raise InputError(
-            f"{pattern_text(tags)} were never joined, so their rows were not counted: give the "
-            f"data, as explain(name, X)"
-        )
     text = formula_text(expression, style)
     return Explanation(
-        pattern=pattern_text(tags),
+        pattern=pattern,
         feature=text,
         simplified=text,
         english=english(expression),
@@ -223,61 +242,11 @@ def explain_tags(
         r=merge.r if merge else None,
         p_value=merge.p_value if merge else None,
         evidence=finding.evidence if finding else None,
-        present=_write_names(set(tags), feature_set, style),
-        absent=(),
-        mixed=(),
+        present=_write_names({*tags}, feature_set, style),
         lift=finding.lift if finding else None,
         sentence=finding.sentence if finding else "",
-        contrasts=()
-        if primitives is None or columns is None
-        else _find_contrasts(
-            feature_set,
-            columns,
-            pattern_text(tags),
-            style,
-            primitives,
-            _values_of_same_variables(feature_set, tags),
-        ),
+        contrasts=contrasts,
     )
-
-
-def _shorten_on(
-    feature_set: FeatureSet, simplified: Expression, primitives: Columns
-) -> Expression | None:
-    """Find a formula of fewer literals that is true in the same of these rows."""
-    if primitives.has_missing or simplified.length < 2:
-        return None
-    shorter = simplify_on(
-        simplified,
-        row_sets(feature_set, primitives, simplified.primitives),
-        primitives.n_rows,
-    )
-    return shorter if 0 < shorter.length < simplified.length else None
-
-
-def _describe_parent(feature_set: FeatureSet, number: int, style: Style) -> str:
-    expression = feature_set.lineage.expression(number)
-    pattern = describe_pattern(feature_set, number)
-    return pattern if pattern and expression.length > _SHORT else label(expression, style)
-
-
-def _find_certain(expression: Expression) -> tuple[set[str], set[str]]:
-    """Find the names that are true wherever the formula is, and those that are false there.
-
-    They are literals of the outermost conjunction.
-    """
-    present: set[str] = set()
-    absent: set[str] = set()
-    pending = [expression]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Primitive):
-            present.add(node.name)
-        elif isinstance(node, Not) and isinstance(node.operand, Primitive):
-            absent.add(node.operand.name)
-        elif isinstance(node, And):
-            pending.extend(node.operands)
-    return present, absent
 
 
 def _write_names(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
@@ -287,32 +256,34 @@ def _write_names(names: set[str], feature_set: FeatureSet, style: Style) -> tupl
     )
 
 
-def _values_of_same_variables(feature_set: FeatureSet, tags: Sequence[str]) -> set[str]:
-    """Return the tags, and the other values of their variables, which exclude them."""
-    names = feature_set.lineage.primitives
-    pairs = dict(zip(names, feature_set.variables, strict=False))
-    variables = {pairs.get(tag) for tag in tags} - {None}
-    return {*tags} | {name for name in names if pairs.get(name) in variables}
-
-
 def _find_contrasts(
     feature_set: FeatureSet,
     column: Columns,
     given: str,
     style: Style,
     primitives: Columns,
-    without: Collection[str],
+    tags: Sequence[str],
+    *,
+    has_tags: bool = True,
 ) -> tuple[Contrast, ...]:
-    """Return the columns whose share differs most between the rows of one column and the rest."""
+    """Return the columns whose share differs most between the rows of one column and the rest.
+
+    Other values of the variables of ``tags``, which these exclude, are no contrast; the tags
+    themselves may be.
+    """
     n_rows, of_feature, of_primitive, joint = column.against(primitives).table
     with np.errstate(invalid="ignore"):
         inside = joint / of_feature
         outside = (of_primitive - joint) / (n_rows - of_feature)
+    names = feature_set.lineage.primitives
+    variable = dict(zip(names, feature_set.variables, strict=False))
+    excluded = {variable.get(tag) for tag in tags} - {None}
     # if there is nothing to compare, the difference is NaN and comes last
     difference = np.abs(inside - outside)
-    difference[[name in without for name in feature_set.lineage.primitives]] = np.nan
+    difference[
+        [not has_tags if name in tags else variable.get(name) in excluded for name in names]
+    ] = np.nan
     order = np.argsort(-difference, kind="stable")[: min(5, int(np.sum(difference >= 0)))].tolist()
-    names = feature_set.lineage.primitives
     return tuple(
         Contrast(Primitive(names[k]).text(style), given, float(inside[k]), float(outside[k]))
         for k in order
@@ -422,3 +393,208 @@ def row_sets(
         feature_set.lineage.primitives[k]: int.from_bytes(line.tobytes(), "little")
         for k, line in zip(places, lines, strict=True)
     }
+
+
+def ancestry(
+    feature_set: FeatureSet, number: int, format: GraphFormat = "text", style: Style = "unicode"
+) -> str:
+    """Write all ancestors of the feature with a number in the lineage, each step once.
+
+    As indented text, a Mermaid flow chart or a Graphviz graph. Names are escaped: none of them can
+    be read as a part of the graph. Dashed edges are negations.
+    """
+    if format not in get_args(GraphFormat):
+        formats = ", ".join(map(repr, get_args(GraphFormat)))
+        raise InputError(f"unknown format {format!r}: choose one of {formats}")
+    if format == "text":
+        return _write_text(feature_set, number, style)
+    operands, is_dot = _operands(feature_set), format == "dot"
+    numbers = _list_ancestors(operands, number)
+    lines = ["digraph ancestry {", "  node [shape=box];"] if is_dot else ["flowchart TD"]
+    for k in numbers:
+        text = label(feature_set.lineage.expression(k), style)
+        if is_dot:
+            # Graphviz also reads character entities in labels
+            text = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+            lines.append(f'  f{k} [label="{text}"];')
+        else:
+            # all but letters, digits and plain signs by their numbers: Mermaid reads #34;
+            text = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in text)
+            lines.append(f'  f{k}["{text}"]')
+    for parent, child, negated in _list_edges(operands, numbers):
+        if is_dot:
+            dashed = ' [style=dashed, label="not"]' if negated else ""
+            lines.append(f"  f{parent} -> f{child}{dashed};")
+        else:
+            lines.append(f"  f{parent} {'-. not .->' if negated else '-->'} f{child}")
+    return "\n".join([*lines, *["}"] * is_dot]) + "\n"
+
+
+def _write_text(feature_set: FeatureSet, root: int, style: Style) -> str:
+    # marks before an operand and before its own operands: not last, last
+    branches = (("├─ ", "│  "), ("└─ ", "   "))
+    if style != "unicode":
+        branches = (("|- ", "|  "), ("`- ", "   "))
+    origins, operands = feature_set.origins(), _operands(feature_set)
+    lines: list[str] = []
+    written: set[int] = set()
+    pending = [(root, "", "")]
+    while pending:
+        literal, branch, indent = pending.pop()
+        number = max(literal, ~literal)
+        parents = operands(number)
+        iteration = feature_set.iteration(number)
+        remark = f"iteration {iteration}" if iteration else ""
+        if number in origins:
+            remark += f", r = {origins[number].r:.2f}"
+        if parents and number in written:
+            remark, parents = "see above", ()
+        written.add(number)
+        sign = "not: " if literal < 0 else ""
+        text = label(feature_set.lineage.expression(number), style)
+        lines.append(f"{branch}{sign}{text}" + (f"  ({remark})" if remark else ""))
+        for position, parent in reversed(list(enumerate(parents))):
+            fork, further = branches[position == len(parents) - 1]
+            pending.append((parent, indent + fork, indent + further))
+    return "\n".join(lines) + "\n"
+
+
+class AncestryNode(NamedTuple):
+    """A feature of the lineage, and its position: ``level`` to the right, ``place`` down.
+
+    ``role``: a column of the data, a step on the way that was replaced, or a feature of the model.
+    """
+
+    number: int
+    role: NodeRole
+    level: int
+    place: float
+
+
+class Edge(NamedTuple):
+    """``parent`` is one of the two operands of ``child``, which may deny it."""
+
+    parent: int
+    child: int
+    negated: bool
+
+
+class AncestryGraph(NamedTuple):
+    """The nodes and edges of a drawing; ``left_out`` is the number of roots that did not fit."""
+
+    nodes: tuple[AncestryNode, ...]
+    edges: tuple[Edge, ...]
+    left_out: int
+
+
+def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
+    """List the constructed features: the most common first, or those with most evidence."""
+    ranked = new_features(feature_set, by_evidence=by_pattern)
+    return [one.number for one in ranked if not by_pattern or one.evidence is not None]
+
+
+def ancestry_graph(
+    feature_set: FeatureSet, roots: Sequence[int], max_nodes: int, *, by_pattern: bool = False
+) -> AncestryGraph:
+    """Build the graph of roots, in the order given, and their ancestors, up to ``max_nodes``.
+
+    The first root is always there. ``by_pattern``: the rest of a pattern is no separate node, so
+    that the graph shows which tags were joined, and no negations.
+    """
+    names, operands = feature_set.lineage.primitives, _operands(feature_set)
+    features = {*feature_set.features, *feature_set.suppressed}
+    if by_pattern:
+        # each pattern has the number of the feature that joined it first
+        pattern_of = feature_set.lineage.pattern
+        first: dict[tuple[str, ...], int] = {(name,): k for k, name in enumerate(names)}
+        joined: dict[int, tuple[int, ...]] = {}
+        for pattern, merge in merges_by_pattern(feature_set).items():
+            if merge.both is not None:
+                first[pattern] = merge.both
+                joined[merge.both] = merge.left, merge.right
+
+        def whole(number: int) -> int:
+            return first[pattern_of(number)]
+
+        def operands(number: int) -> tuple[int, ...]:
+            return tuple(map(whole, joined.get(number, ())))
+
+        roots = list(dict.fromkeys(map(whole, roots)))
+        features = set(map(whole, features))
+    found: dict[int, None] = {}
+    n_roots = 0
+    for root in roots:
+        more = [number for number in _list_ancestors(operands, root) if number not in found]
+        if n_roots and len(found) + len(more) > max_nodes:
+            break
+        found.update(dict.fromkeys(more))
+        n_roots += 1
+    roles: dict[int, NodeRole] = {}
+    for number in sorted(found):
+        roles[number] = "feature" if number in features else "step"
+        if number < len(names):
+            roles[number] = "column"
+    return layer_graph(roles, _list_edges(operands, roles), len(roots) - n_roots)
+
+
+def layer_graph(
+    roles: Mapping[int, NodeRole], edges: Sequence[Edge], left_out: int
+) -> AncestryGraph:
+    """Place nodes to the right of their parents, near their neighbours, so that few lines cross."""
+    levels = dict.fromkeys(roles, 0)
+    is_moved = True
+    while is_moved:
+        is_moved = False
+        for edge in edges:
+            if levels[edge.child] <= levels[edge.parent]:
+                levels[edge.child] = levels[edge.parent] + 1
+                is_moved = True
+    columns: dict[int, list[int]] = {}
+    neighbours: dict[int, list[int]] = {number: [] for number in roles}
+    for edge in edges:
+        neighbours[edge.child].append(edge.parent)
+        neighbours[edge.parent].append(edge.child)
+    for number, level in levels.items():
+        columns.setdefault(level, []).append(number)
+    tallest = max(map(len, columns.values()), default=0)
+    means: dict[int, float] = {}
+    for sweep in range(_SWEEPS + 1):
+        if sweep:
+            for column in columns.values():
+                column.sort(key=lambda k: (means[k], k))
+        places = {
+            number: (tallest - len(column)) / 2 + k
+            for column in columns.values()
+            for k, number in enumerate(column)
+        }
+        means = {
+            k: sum(places[other] for other in near) / len(near) if near else places[k]
+            for k, near in neighbours.items()
+        }
+    nodes = tuple(AncestryNode(k, role, levels[k], places[k]) for k, role in roles.items())
+    return AncestryGraph(nodes, tuple(edges), left_out)
+
+
+def _operands(feature_set: FeatureSet) -> Operands:
+    return lambda number: feature_set.lineage.operands(number) or ()
+
+
+def _list_ancestors(operands: Operands, root: int) -> list[int]:
+    """List the feature and its ancestors, each once."""
+    found = {root: None}
+    pending = [root]
+    while pending:
+        for literal in operands(pending.pop()):
+            parent = max(literal, ~literal)
+            if parent not in found:
+                found[parent] = None
+                pending.append(parent)
+    return list(found)
+
+
+def _list_edges(operands: Operands, numbers: Iterable[int]) -> tuple[Edge, ...]:
+    return tuple(
+        Edge(max(literal, ~literal), number, literal < 0)
+        for number in numbers
+        for literal in operands(number)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import and_
@@ -181,16 +181,17 @@ def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
     same = _find_copies(feature_set, every)
     # tags that say the same are no finding: their line says it
     listed = [one for one in every if len({same.sets.get(tag, tag) for tag in one.tags}) > 1]
-    families: dict[frozenset[_Kind], list[_Nest]] = {}
+    # the strongest of some findings, and all of them, the chunk first
+    families: dict[frozenset[_Kind], list[list[Finding]]] = {}
     for nest in _fold_nested(_merge_copies(listed, same.exact, variable_of_tags(feature_set))):
-        about = frozenset(same.kinds[tag] for tag in nest.first.tags)
+        about = frozenset(same.kinds[tag] for tag in nest[0].tags)
         families.setdefault(about, []).append(nest)
     # sets of copies are disjoint: the first tag of a set says which it is
     copies = {one.tags[0][0]: (k, one) for k, one in enumerate(same.copies) if len(one.tags) == 1}
     found = []
     for nests in families.values():
-        first, chunk = nests[0].first, nests[0].members[0]
-        others = (one for nest in nests for one in nest.members if one is not first)
+        first, chunk, *_ = nests[0]
+        others = (one for _, *members in nests for one in members if one is not first)
         # tags that say the same are folded into a chunk as smaller chunks are
         tags = set(feature_set.lineage.pattern(chunk.number))
         within = (
@@ -206,12 +207,7 @@ def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
                 copies=tuple(within),
             )
         )
-    keys: dict[Order, Callable[[Finding], float]] = {
-        "evidence": lambda one: one.evidence,
-        "lift": lambda one: one.lift,
-        "rows": lambda one: one.rows,
-    }
-    found.sort(key=lambda one: (-keys[order](one), *_rank(one)))
+    found.sort(key=lambda one: (-getattr(one, order), *_rank(one)))
     return Found(tuple(found), same.copies)
 
 
@@ -254,9 +250,8 @@ def every_finding(feature_set: FeatureSet) -> tuple[Finding, ...]:
             tags = tuple(sorted(pattern(number), key=natural_order))
             has_other = len(tags) == 1 and tags[0] in other_value
             other = quote_tags([other_value[tags[0]]]) if has_other else ""
-            sides.append((not other, rows, tags, other))
-        sides.sort(key=lambda side: (*side[:2], [natural_order(tag) for tag in side[2]]))
-        (_, n_given, given, otherwise), (_, n_other, other_tags, _) = sides
+            sides.append((not other, rows, [*map(natural_order, tags)], tags, other))
+        (_, n_given, _, given, otherwise), (_, n_other, _, other_tags, _) = sorted(sides)
         tags = tuple(sorted(given + other_tags, key=natural_order))
         found.append(
             Finding(
@@ -301,18 +296,12 @@ def other_values(feature_set: FeatureSet) -> dict[str, str]:
     return others
 
 
-class _Nest(NamedTuple):
-    """A chunk with those that are folded into it, and the strongest of all of them."""
-
-    first: Finding
-    members: list[Finding]
-
-
-def _fold_nested(listed: Sequence[Finding]) -> list[_Nest]:
+def _fold_nested(listed: Sequence[Finding]) -> list[list[Finding]]:
     """Fold chunks into larger ones, and weaker ones with more tags under stronger ones.
 
-    A fold needs half of the rows: the chunk that keeps a smaller one, and the weaker one with more
-    tags, have at least half of the rows of the other.
+    Each list has the strongest finding, then all of them, the chunk that others are folded into
+    first. A fold needs half of the rows: the chunk that keeps a smaller one, and the weaker one
+    with more tags, have at least half of the rows of the other.
     """
     # most rows first: what keeps half of the rows is then a beginning of the list
     by_rows = sorted(listed, key=lambda one: (-one.rows, len(one.tags), one.tags))
@@ -331,20 +320,20 @@ def _fold_nested(listed: Sequence[Finding]) -> list[_Nest]:
             nests[k] = [one]
             for tag in one.tags:
                 holders[tag] |= 1 << k
-    found: list[_Nest] = []
-    by_tag: dict[str, list[_Nest]] = {}
-    for first, members in sorted(
-        ((min(some, key=_rank), some) for some in nests.values()), key=lambda nest: _rank(nest[0])
+    found: list[list[Finding]] = []
+    by_tag: dict[str, list[list[Finding]]] = {}
+    for nest in sorted(
+        ([min(some, key=_rank), *some] for some in nests.values()), key=lambda nest: _rank(nest[0])
     ):
+        first, *members = nest
         tags = set(first.tags)
-        stronger = (nest for tag in first.tags for nest in by_tag.get(tag, ()))
-        for nest in stronger:
-            if tags.issuperset(nest.first.tags) and 2 * first.rows >= nest.first.rows:
-                nest.members.extend(members)
+        for stronger in (each for tag in first.tags for each in by_tag.get(tag, ())):
+            if tags.issuperset(stronger[0].tags) and 2 * first.rows >= stronger[0].rows:
+                stronger.extend(members)
                 break
         else:
-            found.append(_Nest(first, members))
-            by_tag.setdefault(first.tags[0], []).append(found[-1])
+            found.append(nest)
+            by_tag.setdefault(first.tags[0], []).append(nest)
     return found
 
 
@@ -401,18 +390,7 @@ def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
         if feature_set.known is None and all(supports[tag] == rows[tags] for tag in tags)
         for tag in tags
     }
-    return _Same(
-        sets={tag: tags for tags in sets for tag in tags},
-        kinds={name: lead(kind) for name, kind in kinds.items()},
-        exact=exact,
-        copies=_name_copies(sets, kinds, rows),
-    )
-
-
-def _name_copies(
-    sets: Sequence[tuple[str, ...]], kinds: dict[str, _Kind], rows: dict[tuple[str, ...], int]
-) -> tuple[Copies, ...]:
-    """Name sets of tags that say the same, and variables if that is true of all their values."""
+    # variables are named if all of their values say the same
     n_values = Counter(kinds.values())
     by_kinds: dict[tuple[_Kind, ...], list[tuple[str, ...]]] = {}
     for tags in sets:
@@ -420,11 +398,16 @@ def _name_copies(
     named = []
     for some, same in by_kinds.items():
         if all(n_values[kind] == len(same) > 1 for kind in some):
-            names = tuple(sorted((name for name, _ in some), key=natural_order))
-            named.append(Copies(names, tuple(same), sum(rows[tags] for tags in same)))
+            columns = tuple(sorted((name for name, _ in some), key=natural_order))
+            named.append(Copies(columns, tuple(same), sum(rows[tags] for tags in same)))
         else:
             named += [Copies(tags, (tags,), rows[tags]) for tags in same]
-    return tuple(named)
+    return _Same(
+        sets={tag: tags for tags in sets for tag in tags},
+        kinds={name: lead(kind) for name, kind in kinds.items()},
+        exact=exact,
+        copies=tuple(named),
+    )
 
 
 def _merge_copies(

@@ -69,8 +69,8 @@ class GroupCounts(NamedTuple):
         true, known = self.true.sum(0), self.known.sum(0)
         tested = (true > 0) & (true < known) & (self.known > 0) & (self.known < known)
         if alpha is not None:
-            least = sides * self._exact_p_values(np.minimum(true, self.known), tested)
-            tested[tested] = significant(least, alpha)
+            rarest = GroupCounts(np.minimum(true, self.known), self.known)
+            tested[tested] = significant(sides * rarest.p_values(tested, true), alpha)
         return np.asarray(tested)
 
     def copies_of_groups(self) -> list[int]:
@@ -86,14 +86,14 @@ class GroupCounts(NamedTuple):
         copies: list[int] = [int(row.argmax()) for row in equal[has_copy]]
         return copies
 
-    def p_values(self, tested: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Compute the p-values of Fisher's exact test, one-sided: true more often in the group."""
-        return self._exact_p_values(self.true, tested)
+    def p_values(self, tested: NDArray[np.bool_], totals: Integers) -> NDArray[np.float64]:
+        """Compute the p-values of Fisher's exact test, one-sided: true more often in the group.
 
-    def _exact_p_values(self, inside: Integers, tested: NDArray[np.bool_]) -> NDArray[np.float64]:
+        ``totals`` are the rows in which each feature is true, in all groups.
+        """
         _, feature = np.nonzero(tested)
-        true, known = self.true.sum(0)[feature], self.known.sum(0)[feature]
-        return exact_p_value(known, true, self.known[tested], inside[tested])
+        known = self.known.sum(0)[feature]
+        return exact_p_value(known, totals[feature], self.known[tested], self.true[tested])
 
 
 @dataclass(frozen=True)
@@ -190,42 +190,40 @@ def find_marks(
     present = evidence(every, counts.known, true, counts.true)
     absent = evidence(every, counts.known, every - true, counts.known - counts.true)
     price = math.log2(max(n_groups * n_patterns, 1)) + 0.5 * np.log2(np.maximum(every, 1))
+    bits, is_rarer = np.maximum(present, absent), absent > present
+    outside = true - counts.true
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, share_outside = counts.true / counts.known, outside / (every - counts.known)
+    is_listed = (bits > price * priced) & (counts.known > 0) & (counts.known < every)
     found: list[list[Mark]] = []
     for k in range(n_groups):
-        bits = np.maximum(present[k], absent[k])
-        inside = np.flatnonzero(
-            (bits > price * priced) & (counts.known[k] > 0) & (counts.known[k] < every)
-        )
-        best = {patterns[j]: float(bits[j]) for j in inside.tolist() if len(patterns[j]) == 1}
-        marks = []
-        for j in inside.tolist():
-            pattern, outside = patterns[j], int(true[j] - counts.true[k, j])
-            is_absent = bool(absent[k, j] > present[k, j])
-            if len(pattern) > 1 and (
-                is_absent or any(best.get((tag,), 0.0) >= bits[j] for tag in pattern)
-            ):
-                continue
-            marks.append(
-                Mark(
-                    pattern,
-                    pattern_text(pattern),
-                    int(counts.true[k, j]),
-                    outside,
-                    float(counts.true[k, j] / counts.known[k, j]),
-                    float(outside / (every[j] - counts.known[k, j])),
-                    float(bits[j]),
-                    is_absent,
-                )
+        listed = np.flatnonzero(is_listed[k]).tolist()
+        best = {patterns[j]: bits[k, j] for j in listed if len(patterns[j]) == 1}
+        marks = [
+            Mark(
+                patterns[j],
+                pattern_text(patterns[j]),
+                int(counts.true[k, j]),
+                int(outside[k, j]),
+                float(share[k, j]),
+                float(share_outside[k, j]),
+                float(bits[k, j]),
+                bool(is_rarer[k, j]),
             )
-        marks.sort(key=lambda mark: (-mark.evidence, mark.tags))
+            for j in listed
+            if len(patterns[j]) == 1
+            or (
+                not is_rarer[k, j]
+                and all(best.get((tag,), 0.0) < bits[k, j] for tag in patterns[j])
+            )
+        ]
         common = {variables.get(mark.tags[0]) for mark in marks if not mark.is_absent} - {None}
-        found.append(
-            [
-                mark
-                for mark in marks
-                if not (mark.is_absent and variables.get(mark.tags[0]) in common)
-            ][:_MOST_MARKS]
-        )
+        marks = [
+            mark
+            for mark in sorted(marks, key=lambda mark: (-mark.evidence, mark.tags))
+            if not (mark.is_absent and variables.get(mark.tags[0]) in common)
+        ]
+        found.append(marks[:_MOST_MARKS])
     return found
 
 
@@ -267,7 +265,8 @@ def rank_differences(
     """
     which = np.flatnonzero(counts.testable(alpha, sides=2).any(0))
     counts = GroupCounts(counts.true[:, which], counts.known[:, which])
-    one_sided = counts.p_values(np.ones_like(counts.true, np.bool_)).reshape(2, -1)
+    every = np.ones_like(counts.true, np.bool_)
+    one_sided = counts.p_values(every, counts.true.sum(0)).reshape(2, -1)
     p = np.minimum(2 * one_sided.min(0), 1)
     p_adjusted = adjust_p_values(p, len(p), correction)
     (true_x, true_y), (n_x, n_y) = counts
@@ -309,7 +308,7 @@ def rank_group_features(
 ) -> Table:
     """List the tags and chunks that are more common in each group, the lowest p-value first."""
     tested = counts.testable(alpha, sides=1)
-    p = counts.p_values(tested)
+    p = counts.p_values(tested, counts.true.sum(0))
     p_adjusted = adjust_p_values(p, len(p), correction)
     group, feature = np.nonzero(tested)
     true, n = counts.true[tested], counts.known[tested]

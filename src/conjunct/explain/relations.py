@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Columns, Contingency, Positions
 from conjunct.data import BooleanData, Change, ChangeKind, Proposal
-from conjunct.explain.ancestry import AncestryGraph, Edge, NodeRole, layer_graph
+from conjunct.explain.explanation import AncestryGraph, Edge, NodeRole, layer_graph
 from conjunct.explain.findings import SAME
 from conjunct.explain.sentences import count, format_share
 from conjunct.features import TagCounts, round_savings
@@ -91,10 +92,10 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     alike, alike_bits = _pay(counts, *_find_alike(counts))
     both_first = is_first[alike.left] & is_first[alike.right]
     found = [
-        *_describe(counts, "same", *_take(pairs, bits, _keep_tree(pairs, is_same))),
-        *_describe(counts, "implies", *_take(pairs, bits, _keep_direct(pairs, is_implied))),
-        *_describe(counts, "avoid", *_take(pairs, bits, np.flatnonzero(is_rare))),
-        *_describe(counts, "alike", *_take(alike, alike_bits, np.flatnonzero(both_first))),
+        *_describe(counts, "same", pairs, bits, _keep_tree(pairs, is_same)),
+        *_describe(counts, "implies", pairs, bits, _keep_direct(pairs, is_implied)),
+        *_describe(counts, "avoid", pairs, bits, np.flatnonzero(is_rare)),
+        *_describe(counts, "alike", alike, alike_bits, np.flatnonzero(both_first)),
     ]
     order = [*RELATION_KINDS].index
     return sorted(found, key=lambda one: (-one.evidence, order(one.kind), one.left, one.right))
@@ -117,14 +118,9 @@ def _weigh_pairs(counts: TagCounts) -> tuple[Contingency, Floats]:
 def _put_rarer_first(counts: TagCounts, pairs: Contingency) -> Contingency:
     ranks = np.argsort(np.argsort(counts.supports, kind="stable"))
     swap = ranks[pairs.left] > ranks[pairs.right]
-    other = pairs.swap()
+    columns = zip(vars(pairs).values(), vars(pairs.swap()).values(), strict=True)
     return Contingency(
-        np.where(swap, other.left, pairs.left),
-        np.where(swap, other.right, pairs.right),
-        pairs.n_rows,
-        np.where(swap, other.left_support, pairs.left_support),
-        np.where(swap, other.right_support, pairs.right_support),
-        pairs.joint,
+        *[np.where(swap, b, a) if isinstance(a, np.ndarray) else a for a, b in columns]
     )
 
 
@@ -139,10 +135,6 @@ def _pay(counts: TagCounts, pairs: Contingency, bits: Floats) -> tuple[Contingen
     pays = bits[order] > prices
     order = order[: len(order) if pays.all() else int(np.argmin(pays))]
     return pairs.take(order), bits[order]
-
-
-def _take(pairs: Contingency, bits: Floats, which: Positions) -> tuple[Contingency, Floats]:
-    return pairs.take(which), bits[which]
 
 
 def _keep_tree(pairs: Contingency, is_same: NDArray[np.bool_]) -> Positions:
@@ -161,17 +153,16 @@ def _keep_tree(pairs: Contingency, is_same: NDArray[np.bool_]) -> Positions:
 
 def _keep_direct(pairs: Contingency, is_implied: NDArray[np.bool_]) -> Positions:
     """Return the implications that do not follow from two others."""
-    which = np.flatnonzero(is_implied).tolist()
+    which = np.flatnonzero(is_implied)
+    ends = [*zip(pairs.left[which].tolist(), pairs.right[which].tolist(), strict=True)]
     implied: dict[int, set[int]] = {}
-    for k in which:
-        implied.setdefault(int(pairs.left[k]), set()).add(int(pairs.right[k]))
-    none: set[int] = set()
-    follow = {
-        left: set().union(*(implied.get(right, none) for right in rights))
+    for left, right in ends:
+        implied.setdefault(left, set()).add(right)
+    follow: dict[int, set[int]] = {
+        left: set().union(*(implied.get(right, ()) for right in rights))
         for left, rights in implied.items()
     }
-    kept = [k for k in which if int(pairs.right[k]) not in follow[int(pairs.left[k])]]
-    return np.array(kept, np.intp)
+    return which[[right not in follow[left] for left, right in ends]]
 
 
 def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
@@ -217,8 +208,9 @@ def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
 
 
 def _describe(
-    counts: TagCounts, kind: RelationKind, pairs: Contingency, bits: Floats
+    counts: TagCounts, kind: RelationKind, pairs: Contingency, bits: Floats, which: Positions
 ) -> Iterator[Relation]:
+    pairs, bits = pairs.take(which), bits[which]
     n_rows = np.broadcast_to(pairs.n_rows, len(pairs)).tolist()
     columns = (each.tolist() for each in (pairs.left_support, pairs.right_support, pairs.joint))
     names = ([counts.tags[k] for k in each.tolist()] for each in (pairs.left, pairs.right))
@@ -271,12 +263,10 @@ def propose_changes(
     """Return what could be cleaned up in the tags of some rows."""
     columns: Columns = data.columns
     place = {name: k for k, name in enumerate(data.names)}
-    true: dict[str, NDArray[np.bool_]] = {}
 
+    @cache
     def find_rows(name: str) -> NDArray[np.bool_]:
-        if name not in true:
-            true[name] = columns.cells(place[name])[0]
-        return true[name]
+        return columns.cells(place[name])[0]
 
     found: list[Change] = []
 

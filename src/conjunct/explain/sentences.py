@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from conjunct.expressions import (
     And,
@@ -181,40 +180,28 @@ def _phrase(expression: Expression) -> str:
         return f"{number} {_list_operands(expression)}"
     if isinstance(expression, Not) and not isinstance(expression.operand, Primitive):
         return _deny(expression.operand)
-    operands = _flat(expression, And)
-    groups = [_phrase(operand) for operand in operands if not _is_literal(operand)]
-    literals = _sort_literals([operand for operand in operands if _is_literal(operand)])
-    if not any(literals):
-        return "; ".join(groups)
-    words = " and ".join(literals.statements)
-    if literals.present or literals.absent:
-        names = _join_names(literals.present, literals.absent)
-        words = f"{names}, where {words}" if words else names
-    return "; ".join([words, *groups])
-
-
-class _Literals(NamedTuple):
-    present: list[str]
-    absent: list[str]
-    statements: list[str]
-
-
-def _sort_literals(literals: Sequence[Expression]) -> _Literals:
-    found = _Literals([], [], [])
-    for literal in literals:
-        negated = isinstance(literal, Not)
-        primitive = literal.operand if isinstance(literal, Not) else literal
-        name = primitive.name if isinstance(primitive, Primitive) else ""
-        if statement := _STATEMENT.fullmatch(name):
+    groups: list[str] = []
+    statements: list[str] = []
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for operand in _flat(expression, And):
+        negated = isinstance(operand, Not)
+        primitive = operand.operand if isinstance(operand, Not) else operand
+        if not isinstance(primitive, Primitive):
+            groups.append(_phrase(operand))
+        elif statement := _STATEMENT.fullmatch(primitive.name):
             verb = _VERBS[statement["sign"]][negated]
             what, value = _show(statement["what"]), statement["value"]
             is_word = statement["sign"] != "is" and value == "missing"
             is_unclear = is_word or _VALUE_WORDS.search(value)
             value = _quote(value) if is_unclear else _printable(value)
-            found.statements.append(f"{what} {verb} {value}")
+            statements.append(f"{what} {verb} {value}")
         else:
-            (found.absent if negated else found.present).append(_show(name))
-    return found
+            names[negated].append(_show(primitive.name))
+    words = " and ".join(statements)
+    if names[False] or names[True]:
+        named = _join_names(names[False], names[True])
+        words = f"{named}, where {words}" if words else named
+    return "; ".join([words, *groups] if words else groups)
 
 
 def _join_names(present: Sequence[str], absent: Sequence[str]) -> str:

@@ -71,6 +71,10 @@ _TESTS = {"exact": "Fisher's exact test", "normal": "the normal test of r√n"}
 _JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and the last"}
 _ADDED = "New features are added to the columns, none is replaced."
 _FAMILY = {
+    "UFringe": "Each iteration grew a clustering tree on the present features and joined the {} "
+    "conditions of every path.",
+    "Fringe": "Each iteration grew a decision tree on the present features and joined the {} "
+    "conditions of every path.",
     "CAT": "Each iteration grew a decision tree on the present features and joined those "
     "conditions of every path whose conjunction says most about the class of its leaf.",
     "ID2of3": "A decision tree was grown whose tests ask for at least m of some literals. "
@@ -187,7 +191,13 @@ class Summary:
     def overview(self) -> str:
         """The number of features or chunks, and the size of the data."""
         fitted = self.model.feature_set_
-        data = f"{count(fitted.n_rows, 'row')} and {self._columns}"
+        n_tags, binarizer = len(fitted.lineage.primitives), self.model.preparation_.binarizer
+        n_columns, tags = n_tags, ""
+        if binarizer is not None:
+            rules = (*binarizer.rules_, *binarizer.dropped_)
+            n_columns = len({rule.column for rule in rules})
+            tags = f" ({count(n_tags, 'tag')})" if n_tags != n_columns else ""
+        data = f"{count(fitted.n_rows, 'row')} and {count(n_columns, 'column')}{tags}"
         if not self.n_iter:
             if self.by_pattern:
                 return f"{data}: nothing was found."
@@ -212,19 +222,6 @@ class Summary:
             )
         rare = len(fitted.suppressed)
         return f"{sentence} {_were(rare, 'rare feature')} suppressed." if rare else sentence
-
-    @property
-    def _columns(self) -> str:
-        """The number of columns of the data, and of the tags that were made of them."""
-        n_tags = len(self.model.feature_set_.lineage.primitives)
-        binarizer = self.model.preparation_.binarizer
-        if binarizer is None:
-            return count(n_tags, "column")
-        columns = {rule.column for rule in binarizer.rules_} | {
-            dropped.column for dropped in binarizer.dropped_
-        }
-        tags = f" ({count(n_tags, 'tag')})" if n_tags != len(columns) else ""
-        return f"{count(len(columns), 'column')}{tags}"
 
     @property
     def stop_reason(self) -> str:
@@ -305,8 +302,30 @@ class Summary:
 
     @property
     def method(self) -> tuple[Section, ...]:
-        """The way features were made, and the pairs that could be joined."""
-        return describe_method(self.model)
+        """The way features were made, and the pairs that could be joined, from the parameters."""
+        model, given = self.model, self.model.get_params(deep=False)
+        criterion = CRITERIA.make(given.get("criterion"))
+        if criterion is None and "min_threshold" not in given:
+            names = [kind.__name__ for kind in type(model).__mro__]
+            how = next(_FAMILY[name] for name in names if name in _FAMILY)
+            joined = _JOINED.get(given.get("strategy", ""), "")
+            return (Section("How", f"{how.format(joined)} {_ADDED}"),)
+        if criterion is None:
+            order, is_pruned = _MANY_AT_ONCE, given["prune"]
+            why = Section(
+                "Which λ",
+                f"All λ from {given['min_threshold']:g} to {given['max_threshold']:g} and up to "
+                f"{given['max_iter']} iterations were tried.",
+            )
+        else:
+            order, why = _describe_criterion(model, criterion)
+            is_pruned = criterion.pair_filter.prune
+        steps = [_REPLACED, order, *[_PRUNED] * is_pruned]
+        if criterion is not None and given["max_length"]:
+            unit = "tags" if criterion.counts_tags else "literals"
+            steps.append(f"No feature has more than {given['max_length']} {unit}.")
+        steps += [_BESIDE] * given["keep_columns"]
+        return Section("How", " ".join(steps)), why
 
     @property
     def marks(self) -> str:
@@ -383,40 +402,6 @@ def _were(number: int, noun: str) -> str:
     return count(number, f"{noun} was", f"{noun}s were")
 
 
-def describe_method(model: FittedModel) -> tuple[Section, ...]:
-    """Describe how the features were made and why these pairs, from the parameters."""
-    given = model.get_params(deep=False)
-    criterion = CRITERIA.make(given.get("criterion"))
-    if criterion is not None:
-        one_by_one = takes_one_pair(model)
-        how = [_REPLACED, _describe_order(criterion, one_by_one=one_by_one)]
-        how += [_PRUNED] * criterion.pair_filter.prune
-        if given["max_length"]:
-            unit = "tags" if criterion.counts_tags else "literals"
-            how.append(f"No feature has more than {given['max_length']} {unit}.")
-        how += [_BESIDE] * given["keep_columns"]
-        return Section("How", " ".join(how)), _describe_pairs(model, criterion, one_by_one)
-    if "min_threshold" in given:
-        how = [_REPLACED, _MANY_AT_ONCE, *[_PRUNED] * given["prune"]]
-        how += [_BESIDE] * given["keep_columns"]
-        every = (
-            f"All λ from {given['min_threshold']:g} to {given['max_threshold']:g} and up to "
-            f"{given['max_iter']} iterations were tried."
-        )
-        return Section("How", " ".join(how)), Section("Which λ", every)
-    if type(model).__name__ in _FAMILY:
-        how = [_FAMILY[type(model).__name__], _ADDED]
-        return (Section("How", " ".join(how)),)
-    grown = "clustering tree" if type(model).__name__ == "UFringe" else "decision tree"
-    return (
-        Section(
-            "How",
-            f"Each iteration grew a {grown} on the present features and joined the "
-            f"{_JOINED[given['strategy']]} conditions of every path. {_ADDED}",
-        ),
-    )
-
-
 def takes_one_pair(model: FittedModel) -> bool:
     """Check that each iteration replaces one pair only."""
     given = model.get_params(deep=False)
@@ -424,63 +409,54 @@ def takes_one_pair(model: FittedModel) -> bool:
     return criterion is not None and (given["search"] or criterion.search) != "batch"
 
 
-def _describe_order(criterion: Criterion, *, one_by_one: bool) -> str:
-    if isinstance(criterion, Evidence):
-        return "One pair was joined at a time: the one with the most evidence."
-    if isinstance(criterion, Bits):
-        which = "the one" if one_by_one else "those"
-        return (
-            f"Among the pairs that may be joined, {which} that shortened the description of the "
-            f"data most came first. It consists of all cells, written with the codes of the "
-            f"features, and the features themselves."
-        )
+def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, Section]:
+    """Describe which pairs came first, and which could be joined."""
+    one_by_one, fitted = takes_one_pair(model), model.feature_set_
+    heading, order = "Which pairs", _MANY_AT_ONCE
     if one_by_one:
-        return (
+        order = (
             "One pair was replaced at a time: among those that pass, the one with the largest "
             "joint count. Then its conjunctions were counted, and the next pair was chosen."
         )
-    return _MANY_AT_ONCE
-
-
-def _describe_pairs(model: FittedModel, criterion: Criterion, one_by_one: bool) -> Section:
     if isinstance(criterion, Evidence):
+        order = "One pair was joined at a time: the one with the most evidence."
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
-        return Section(
-            "Which pairs",
+        why = (
             f'The evidence of a pair is the number of bits by which the rows speak for "together" '
             f'rather than "by chance". It is counted twice, for the features as they were at that '
             f"point and for all rows that have their tags, and the smaller number counts. A pair "
-            f"was joined if it brought more than {times}what the merge costs.",
+            f"was joined if it brought more than {times}what the merge costs."
         )
-    if isinstance(criterion, Bits):
-        return Section("Which pairs", _describe_test(criterion, model.feature_set_))
-    if isinstance(criterion, Risk):
-        return Section("Why this λ", _describe_risk(model, criterion, one_by_one))
-    if isinstance(criterion, Threshold):
-        least = MEASURES[criterion.measure].least
+    elif isinstance(criterion, Bits):
+        order = (
+            f"Among the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
+            f"shortened the description of the data most came first. It consists of all cells, "
+            f"written with the codes of the features, and the features themselves."
+        )
+        why = "Any pair that is true together more often than by chance (r > 0) may be joined."
+        if criterion.alpha is not None:
+            by = _CORRECTIONS.get(criterion.correction or "")
+            corrected = f", with {by} correction" if by else ""
+            line = f", p ≤ {probability(fitted.merges[0].threshold)} here" if fitted.merges else ""
+            why = (
+                f"A pair may be joined if both are true together more often than by chance (r > 0) "
+                f"and the p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is "
+                f"set once, over all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
+            )
+    elif isinstance(criterion, Risk):
+        heading, why = "Why this λ", _describe_risk(model, criterion, one_by_one)
+    elif isinstance(criterion, Threshold):
+        least, heading = MEASURES[criterion.measure].least, "Why this λ"
         is_phi = criterion.measure == "phi"
         name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
-        return Section(
-            "Why this λ",
+        why = (
             f"It was given: pairs whose {name} exceeds {criterion.threshold:g} were replaced. A "
             f"lower threshold (down to {least:g}) may replace more pairs and make more, longer "
-            f"features.",
+            f"features."
         )
-    return Section("Which pairs", f"{criterion.name}: {criterion.summary}.")
-
-
-def _describe_test(criterion: Bits, fitted: FeatureSet) -> str:
-    if criterion.alpha is None:
-        return "Any pair that is true together more often than by chance (r > 0) may be joined."
-    corrected = ""
-    if criterion.correction is not None:
-        corrected = f", with {_CORRECTIONS[criterion.correction]} correction"
-    line = f", p ≤ {probability(fitted.merges[0].threshold)} here" if fitted.merges else ""
-    return (
-        f"A pair may be joined if both are true together more often than by chance (r > 0) and the "
-        f"p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is set once, over "
-        f"all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
-    )
+    else:
+        why = f"{criterion.name}: {criterion.summary}."
+    return order, Section(heading, why)
 
 
 def _describe_risk(model: FittedModel, criterion: Risk, one_by_one: bool) -> str:

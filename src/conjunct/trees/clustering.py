@@ -105,69 +105,43 @@ def grow(
     rank is made. With ``max_leaf_nodes`` the split of the largest gain is made first, otherwise
     the order of splits makes no difference.
     """
-    growth = _Growth(store, ranks, limits)
-    root = store.joint_counts() if joint is None else joint.copy()
-    growth.consider(0, np.arange(store.n_rows), root)
-    while growth.frontier and growth.may_grow:
-        growth.split_next()
-    return Tree(tuple(_preorder(growth.nodes)))
+    table = rows_as_words(store.bits, store.n_rows).view(np.uint8)
+    nodes = [TreeNode(store.n_rows)]
+    # what is split first, its number; its rows, their joint counts, the column and the gain
+    frontier: list[tuple[float, int, Positions, Counts, int, float]] = []
+    fewest, most = max(limits.min_samples_split, 2 * limits.min_samples_leaf), limits.max_leaf_nodes
 
+    def may_split(number: int) -> bool:
+        node = nodes[number]
+        is_deep = limits.max_depth is not None and len(node.path) >= limits.max_depth
+        return node.n_rows >= fewest and not is_deep
 
-class _Growth:
-    """A tree that is being grown."""
-
-    def __init__(self, store: PackedColumns, ranks: Positions, limits: Limits) -> None:
-        self.store = store
-        self.ranks = ranks
-        self.limits = limits
-        self.table = rows_as_words(store.bits, store.n_rows).view(np.uint8)
-        self.nodes = [TreeNode(store.n_rows)]
-        # what is split first, its number; its rows, their joint counts, the column and the gain
-        self.frontier: list[tuple[float, int, Positions, Counts, int, float]] = []
-
-    @property
-    def may_grow(self) -> bool:
-        n_leaves = (len(self.nodes) + 1) // 2
-        return self.limits.max_leaf_nodes is None or n_leaves < self.limits.max_leaf_nodes
-
-    def consider(self, number: int, rows: Positions, joint: Counts) -> None:
+    def consider(number: int, rows: Positions, joint: Counts) -> None:
         """Put a node on the frontier if it can be split."""
-        if not self._may_split(number):
-            return
-        found = best_split(joint, len(rows), self.ranks, self.limits.min_samples_leaf)
-        if found is None:
-            return
-        column, gain = found
-        if gain / (self.store.n_rows * self.store.n_columns) < self.limits.min_impurity_decrease:
-            return
-        # depth first keeps the fewest matrices alive; best first is for a number of leaves
-        place = (0.0, -number) if self.limits.max_leaf_nodes is None else (-gain, number)
-        heappush(self.frontier, (*place, rows, joint, column, gain))
+        found = may_split(number) and best_split(joint, len(rows), ranks, limits.min_samples_leaf)
+        if found and found[1] / (store.n_rows * store.n_columns) >= limits.min_impurity_decrease:
+            # depth first keeps the fewest matrices alive; best first is for a number of leaves
+            place = (0.0, -number) if most is None else (-found[1], number)
+            heappush(frontier, (*place, rows, joint, *found))
 
-    def split_next(self) -> None:
-        """Split the first node of the frontier and look at its two children."""
-        _, place, rows, rest, column, gain = heappop(self.frontier)
-        number, first = abs(place), len(self.nodes)
-        parent = self.nodes[number]
-        is_true = bits_of_rows(self.store.raw_columns[column], rows)
+    consider(0, np.arange(store.n_rows), store.joint_counts() if joint is None else joint.copy())
+    while frontier and (most is None or (len(nodes) + 1) // 2 < most):
+        _, place, rows, rest, column, gain = heappop(frontier)
+        number, first = abs(place), len(nodes)
+        parent = nodes[number]
+        is_true = bits_of_rows(store.raw_columns[column], rows)
         parts = rows[is_true], rows[~is_true]
-        self.nodes[number] = replace(parent, column=column, gain=gain, yes=first, no=first + 1)
+        nodes[number] = replace(parent, column=column, gain=gain, yes=first, no=first + 1)
         for condition, part in zip((column, ~column), parts, strict=True):
-            self.nodes.append(TreeNode(len(part), (*parent.path, condition)))
-        if not (self._may_split(first) or self._may_split(first + 1)):
-            return
-        children = enumerate(parts, start=first)
-        (smaller, few), (larger, many) = sorted(children, key=lambda child: len(child[1]))
-        counted = count_pairs(pack_rows(self.table[few], self.store.n_columns))
-        rest -= counted
-        self.consider(smaller, few, counted)
-        self.consider(larger, many, rest)
-
-    def _may_split(self, number: int) -> bool:
-        node, limits = self.nodes[number], self.limits
-        return (
-            limits.max_depth is None or len(node.path) < limits.max_depth
-        ) and node.n_rows >= max(limits.min_samples_split, 2 * limits.min_samples_leaf)
+            nodes.append(TreeNode(len(part), (*parent.path, condition)))
+        if may_split(first) or may_split(first + 1):
+            children = enumerate(parts, start=first)
+            (smaller, few), (larger, many) = sorted(children, key=lambda child: len(child[1]))
+            counted = count_pairs(pack_rows(table[few], store.n_columns))
+            rest -= counted
+            consider(smaller, few, counted)
+            consider(larger, many, rest)
+    return Tree(tuple(_preorder(nodes)))
 
 
 def best_split(
@@ -197,7 +171,11 @@ def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.
     """
     supports = joint.diagonal()
     terms = _Terms.of(joint[candidates], supports[candidates], supports, n_rows)
-    gains, errors = terms.approximate()
+    n, yes = float(n_rows), terms.yes.astype(np.float64)
+    plus = n * n * terms.squares.astype(np.float64) + yes * yes * float(terms.total)
+    minus = 2 * n * yes * terms.products.astype(np.float64)
+    scale = n * yes * (n - yes)
+    gains, errors = (plus - minus) / scale, 1e-14 * (plus + minus) / scale
     largest = np.flatnonzero(gains + errors >= (gains - errors).max())
     gains[largest] = terms.exact(largest)
     return gains
@@ -233,14 +211,6 @@ class _Terms:
         chosen, supports = chosen.astype(dtype), supports.astype(dtype)
         squares = np.einsum("fk,fk->f", chosen, chosen)
         return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
-
-    def approximate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the reductions in floats, and a bound of the error of each."""
-        n, yes = float(self.n_rows), self.yes.astype(np.float64)
-        plus = n * n * self.squares.astype(np.float64) + yes * yes * float(self.total)
-        minus = 2 * n * yes * self.products.astype(np.float64)
-        scale = n * yes * (n - yes)
-        return (plus - minus) / scale, 1e-14 * (plus + minus) / scale
 
     def exact(self, which: Positions) -> list[float]:
         n, total = self.n_rows, int(self.total)

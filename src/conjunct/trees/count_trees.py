@@ -1,7 +1,7 @@
-"""Decision trees whose tests count literals: ID2-of-3 and XofN.
+"""Decision trees whose tests count literals: CAT, ID2-of-3 and XofN.
 
 The trees are grown node by node, then cut back where bits say so. At each node a search looks for
-the best test of the rows there; the two algorithms differ in that search alone.
+the best test of the rows there. ID2-of-3 and XofN differ in that search alone.
 
 **Bits.** The classes of rows are coded one after the other, each class as likely as it was so far,
 and half a row more (Krichevsky and Trofimov). Of n rows, nᵢ of the i-th of k classes:
@@ -20,11 +20,15 @@ one starts with the best literal or pair of literals, the other with the literal
 would count. Then the best neighbour is taken, one literal added or left out, even if it is worse:
 parity shows nothing until all its literals are there. A search ends after some steps without a new
 best.
+
+**CAT** (Zheng 1998) tests one literal at each node, prunes the tree and joins the best conditions
+of each path. Which ones, and how many, is found by a systematic search: all subsets of two or more
+are looked at, except those that cannot be better than the best so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb, log2
@@ -99,7 +103,7 @@ class CountNode:
 
     counts: tuple[int, ...]
     test: CountTest | None = None
-    children: Mapping[int, int] | None = None
+    children: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +190,7 @@ class CountTree:
             number, rows = pending.pop()
             node = self.nodes[number]
             found[rows] = node.counts
-            if node.test is not None and node.children is not None:
+            if node.test is not None:
                 branches = node.test.branches(table[rows])
                 pending += [
                     (child, rows[branches == branch]) for branch, child in node.children.items()
@@ -227,8 +231,7 @@ class CountProposer:
             literals, number = node.test
             literals = tuple(sorted(literals, key=lambda x: max(x, ~x)))
             if number is None:
-                branches = sorted(node.children or ())
-                yield from (Tally(literals, branch, exactly=True) for branch in branches)
+                yield from (Tally(literals, k, exactly=True) for k in sorted(node.children))
             elif number == len(literals):
                 yield all_of(literals)
             else:
@@ -241,59 +244,47 @@ def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) 
     A node whose rows take fewer bits as a leaf than by all that is below it becomes one.
     """
     nodes: list[CountNode] = []
-    pending: list[tuple[Labelled, int, int | None, int]] = [(data, 0, None, 0)]
+    # the children of the parent, to be added to, and the branch
+    pending: list[tuple[Labelled, int, dict[int, int], int]] = [(data, 0, {}, 0)]
     while pending:
-        here, depth, parent, branch = pending.pop()
-        number = _add_node(nodes, CountNode(tuple(here.counts.tolist())), parent, branch)
-        n_rows = len(here.table)
+        here, depth, siblings, branch = pending.pop()
+        siblings[branch] = len(nodes)
+        counts, n_rows = tuple(here.counts.tolist()), len(here.table)
         ends = limits.max_depth is not None and depth >= limits.max_depth
-        if ends or n_rows < limits.min_samples_split or max(nodes[number].counts) == n_rows:
-            continue
-        test = search(here, limits.min_samples_leaf)
-        if test is None:
-            continue
-        nodes[number] = replace(nodes[number], test=test, children={})
-        branches = test.branches(here.table)
-        pending += [
-            (here.take(branches == value), depth + 1, number, value)
-            for value in np.unique(branches)[::-1].tolist()
-        ]
-    if prune:
-        nodes = _prune(nodes, data.table.shape[1])
-    return CountTree(tuple(nodes))
+        ends = ends or n_rows < limits.min_samples_split or max(counts) == n_rows
+        test = None if ends else search(here, limits.min_samples_leaf)
+        children: dict[int, int] = {}
+        nodes.append(CountNode(counts, test, children))
+        if test is not None:
+            branches = test.branches(here.table)
+            pending += [
+                (here.take(branches == value), depth + 1, children, value)
+                for value in np.unique(branches)[::-1].tolist()
+            ]
+    return CountTree(tuple(_prune(nodes, data.table.shape[1]) if prune else nodes))
 
 
 def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
     """Return the nodes that stay, numbered in preorder again."""
     bits = (1 + class_bits(np.array([node.counts for node in nodes]))).tolist()
-    leaf = [node.test is None for node in nodes]
-    for number in reversed(range(len(nodes))):
-        node = nodes[number]
-        if node.test is not None and node.children is not None:
+    is_leaf = [node.test is None for node in nodes]
+    for number, node in reversed([*enumerate(nodes)]):
+        if node.test is not None:
             below = sum(bits[child] for child in node.children.values())
             split = 1 + node.test.bits(n_columns) + below
-            leaf[number] = round(split - bits[number], DECIMALS) >= 0
+            is_leaf[number] = round(split - bits[number], DECIMALS) >= 0
             bits[number] = min(bits[number], split)
     kept: list[CountNode] = []
-    pending: list[tuple[int, int | None, int]] = [(0, None, 0)]
+    pending: list[tuple[int, dict[int, int], int]] = [(0, {}, 0)]
     while pending:
-        number, parent, branch = pending.pop()
-        node = nodes[number]
-        stays = CountNode(node.counts) if leaf[number] else replace(node, children={})
-        here = _add_node(kept, stays, parent, branch)
-        if not leaf[number]:
-            below_it = sorted((node.children or {}).items(), reverse=True)
-            pending += [(child, here, value) for value, child in below_it]
+        number, siblings, branch = pending.pop()
+        siblings[branch] = len(kept)
+        node, children = nodes[number], dict[int, int]()
+        kept.append(CountNode(node.counts, None if is_leaf[number] else node.test, children))
+        if not is_leaf[number]:
+            below_it = sorted(node.children.items(), reverse=True)
+            pending += [(child, children, value) for value, child in below_it]
     return kept
-
-
-def _add_node(nodes: list[CountNode], node: CountNode, parent: int | None, branch: int) -> int:
-    """Append a node, as the child of another for a branch, and return its number."""
-    if parent is not None:
-        children = {**(nodes[parent].children or {}), branch: len(nodes)}
-        nodes[parent] = replace(nodes[parent], children=children)
-    nodes.append(node)
-    return len(nodes) - 1
 
 
 def best_m_of_n(max_literals: int | None = None) -> Search:
@@ -352,31 +343,26 @@ def best_x_of_n(patience: int) -> Search:
 
     def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
         m_of_n = best_m_of_n()(data, min_samples_leaf)
-        starts: list[Literals] = [(), *([m_of_n.literals] if m_of_n is not None else [])]
-        found = [_climb(data, start, patience, min_samples_leaf) for start in starts]
-        best, _ = min(found, key=lambda each: each[1])
+        best: Literals = ()
+        least = np.inf
+        for start in [(), *([m_of_n.literals] if m_of_n is not None else [])]:
+            literals: Literals = start
+            chosen, fewest = literals, _bits_of(data, literals, min_samples_leaf)
+            waited, seen = 0, {frozenset(literals)}
+            while waited < patience:
+                found = _best_neighbour(data, literals, seen, min_samples_leaf)
+                if found is None:
+                    break
+                literals, bits = found
+                seen.add(frozenset(literals))
+                waited += 1
+                if bits < fewest:
+                    chosen, fewest, waited = literals, bits, 0
+            if fewest < least:
+                best, least = chosen, fewest
         return CountTest(best, None) if best else None
 
     return search
-
-
-def _climb(
-    data: Labelled, literals: Literals, patience: int, min_samples_leaf: int
-) -> tuple[Literals, float]:
-    """Return the best set on the way from a set of literals, and its bits; infinite if none."""
-    best, fewest = literals, _bits_of(data, literals, min_samples_leaf)
-    waited = 0
-    seen = {frozenset(literals)}
-    while waited < patience:
-        found = _best_neighbour(data, literals, seen, min_samples_leaf)
-        if found is None:
-            break
-        literals, bits = found
-        seen.add(frozenset(literals))
-        waited += 1
-        if bits < fewest:
-            best, fewest, waited = literals, bits, 0
-    return best, fewest
 
 
 def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float:
@@ -450,3 +436,104 @@ def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int)
     enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2
     bits = np.round(total + literals_bits(n_literals, n_columns), DECIMALS)
     return np.where(enough, bits, np.inf)
+
+
+MOST_LOOKED_AT = 2_000
+"""Subsets of the conditions of one path; a longer search ends with the best so far."""
+
+
+@dataclass(eq=False)
+class CatProposer:
+    """A tree on the present features; the best conjunction of each of its paths.
+
+    Nothing more is proposed once the tree, with the classes that it codes, takes no fewer bits
+    than the one before.
+    """
+
+    codes: NDArray[np.intp]
+    n_classes: int
+    positive: int | None
+    """The class whose paths are used; those of every class if None."""
+    limits: Limits
+    prune: bool = field(kw_only=True)
+    tree: CountTree | None = field(default=None, init=False)
+    """The shortest tree so far."""
+    _fewest: float = field(default=np.inf, init=False)
+
+    def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
+        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
+        tree = grow_counts(data, self.limits, best_m_of_n(max_literals=1), prune=self.prune)
+        bits = round(tree.bits(len(columns)), DECIMALS)
+        if bits >= self._fewest:
+            return
+        self.tree, self._fewest = tree.on(columns), bits
+        for path, code in class_paths(tree):
+            if self.positive not in (None, code):
+                continue
+            found = best_conjunction(path, data.table, self.codes == code)
+            if found is not None:
+                yield all_of(tuple(columns[x] if x >= 0 else ~columns[~x] for x in found))
+
+
+def class_paths(tree: CountTree) -> Iterator[tuple[Path, int]]:
+    """Yield the conditions of each leaf of a tree with one literal per test, and its class."""
+    pending: list[tuple[int, Path]] = [(0, ())]
+    while pending:
+        number, path = pending.pop()
+        node = tree.nodes[number]
+        if node.test is None:
+            yield path, int(np.argmax(node.counts))
+            continue
+        (literal,) = node.test.literals
+        for branch, child in sorted(node.children.items()):
+            pending.append((child, (*path, literal if branch else ~literal)))
+
+
+def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None:
+    """Return the conditions, two or more, whose conjunction says most about the class.
+
+    Of those with the same information gain, the fewest, then those nearest to the root. None if no
+    conjunction gains anything.
+    """
+    n_rows = len(table)
+    positive, everywhere = _as_bits(is_class), _as_bits(np.ones(n_rows, bool))
+    columns = [_as_bits(table[:, x] if x >= 0 else ~table[:, ~x]) for x in path]
+    n_positive = positive.bit_count()
+
+    def gain(n_inside: int, n_outside: int) -> float:
+        """Return the gain of rows, given how many are of the class and of others."""
+        n_others = n_rows - n_positive
+        rest = _entropy_bits(n_positive - n_inside, n_others - n_outside)
+        after = _entropy_bits(n_inside, n_outside) + rest
+        return round(_entropy_bits(n_positive, n_others) - after, DECIMALS)
+
+    best: Path | None = None
+    most, looked_at = 0.0, 0
+    pending: list[tuple[Path, int, int]] = [((), 0, everywhere)]
+    while pending and looked_at < MOST_LOOKED_AT:
+        chosen, start, rows = pending.pop()
+        inside = (rows & positive).bit_count()
+        outside = rows.bit_count() - inside
+        own = gain(inside, outside)
+        if len(chosen) > 1:
+            looked_at += 1
+            if own > most or (best and own == most and len(chosen) < len(best)):
+                best, most = chosen, own
+        # gain is convex: no subset of the rows tells more than all of them, or those of one class
+        bound = max(own, gain(inside, 0), gain(0, outside))
+        shorter = best is None or len(chosen) + 1 < len(best)
+        if bound > most or (bound == most and shorter):
+            following = range(len(path) - 1, start - 1, -1)
+            pending += [((*chosen, path[k]), k + 1, rows & columns[k]) for k in following]
+    return best
+
+
+def _as_bits(rows: Truths) -> int:
+    return int.from_bytes(np.packbits(rows).tobytes(), "big")
+
+
+def _entropy_bits(one: int, other: int) -> float:
+    if not one or not other:
+        return 0.0
+    n = one + other
+    return n * log2(n) - one * log2(one) - other * log2(other)

@@ -1,15 +1,16 @@
 """Algorithm 1 (§1.2), the schema of the whole family: a learner proposes, what is new is added.
 
 The learner looks at the present features, and what it finds becomes new features: conjunctions of
-conditions, or counts of them. None is removed.
+conditions, or counts of them. None is removed. FRINGE, CITRE and uFRINGE (§2) join two conditions
+of each path of a tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from conjunct.columns import CountMatrix, Counts, PackedColumns, Positions, line
 from conjunct.errors import InputError
 from conjunct.expressions import Expression
 from conjunct.features import FeatureSet, Lineage, Made, Tally
-from conjunct.trees.clustering import Path, gains_of_new, simplest_first
+from conjunct.trees.clustering import Limits, Path, gains_of_new, grow, simplest_first
 from conjunct.ufc import Evaluator, Indicators
 
 
@@ -43,6 +44,46 @@ Proposer = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Made]]
 """A function that proposes features of conditions on columns, given a stage and expressions."""
 
 
+Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
+"""Paths of conditions on the columns of a stage, given the stage and its expressions."""
+
+Strategy = Literal["fringe", "root", "root-fringe"]
+
+# which two conditions of a path are joined: FRINGE's last two, CITRE's first two, or the ends
+_JOINED: dict[Strategy, tuple[int, int]] = {
+    "fringe": (-2, -1),
+    "root": (0, 1),
+    "root-fringe": (0, -1),
+}
+
+# leaves that a tree may have even if fewer features are wanted
+_FEW_LEAVES = 100
+
+
+def clustering_paths(limits: Limits, max_features: int) -> Learner:
+    """Return uFRINGE's learner: every path of a clustering tree on the present features.
+
+    A path gives at most one feature. The leaves of many rows are so large that there are no more
+    than ``max_features`` of them, or a few.
+    """
+    most_leaves = max(max_features, _FEW_LEAVES)
+
+    def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
+        fewest = max(limits.min_samples_leaf, -(-stage.store.n_rows // most_leaves))
+        bounded = replace(limits, min_samples_leaf=fewest)
+        return grow(stage.store, simplest_first(expressions), bounded, stage.counts.joint).paths()
+
+    return learn
+
+
+def join_conditions(learner: Learner, strategy: Strategy) -> Proposer:
+    """Return a proposer that joins two conditions of every path that has two."""
+    one, other = _JOINED[strategy]
+    return lambda stage, expressions: [
+        (path[one], path[other]) for path in learner(stage, expressions) if len(path) > 1
+    ]
+
+
 def all_of(conditions: Path) -> Made:
     """Return the conjunction of two or more conditions."""
     if len(conditions) == 2:
@@ -50,8 +91,7 @@ def all_of(conditions: Path) -> Made:
     return Tally(conditions, len(conditions), exactly=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Growth:
+class Growth(NamedTuple):
     """A feature set, and the indicators of every iteration, primitives first."""
 
     feature_set: FeatureSet
@@ -79,15 +119,20 @@ def run_schema(
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
     first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
     if drop_redundant:
-        first = _without_redundant(first, lineage)
+        # the primitives that are true somewhere, one of each kind of equal ones
+        simplest = simplest_of_equals(store, lineage.expressions(first.features))
+        used = np.sort(simplest[first.supports[simplest] > 0])
+        if not len(used):
+            raise InputError("no column is true in any row: nothing is left to construct from")
+        counts = first.counts.select(used)
+        first = PackedStage(0, tuple(used.tolist()), store.select(used), counts)
     kept = first
     tried: list[Indicators] = []
     iterations: list[int] = []
     for stage in chain([first], iterate(first, lineage, propose, drop_redundant, at_most)):
         tried.append(evaluate(stage))
         watch(tried[-1])
-        n_made = len(lineage.made) - len(iterations)
-        iterations += [stage.iteration] * n_made
+        iterations += [stage.iteration] * (len(lineage.made) - len(iterations))
         kept = stage
         if len(stage.features) >= max_features:
             break
@@ -112,8 +157,14 @@ def iterate(
     """Yield the stages after ``first``, for as long as something new is built."""
     stage = first
     while True:
-        proposed = propose(stage, lineage.expressions(stage.features))
-        made = _find_unseen(stage, lineage, proposed)
+        # what was never made of the same literals, in any order, once each
+        known = set(map(_key, lineage.made))
+        unseen: dict[object, Made] = {}
+        for each in propose(stage, lineage.expressions(stage.features)):
+            key = _key(_of_lineage(stage, each))
+            if key not in known:
+                unseen.setdefault(key, each)
+        made = [*unseen.values()]
         columns = stage.store.with_raw_columns([_line(stage.store, each) for each in made])
         kept = np.arange(len(made))
         if drop_redundant:
@@ -132,17 +183,6 @@ def iterate(
         store = stage.store.append_columns(columns)
         stage = PackedStage(stage.iteration + 1, (*stage.features, *features), store, counts)
         yield stage
-
-
-def _find_unseen(stage: PackedStage, lineage: Lineage, proposed: Iterable[Made]) -> list[Made]:
-    """Return what was never made of the same literals, in any order, once each."""
-    known = set(map(_key, lineage.made))
-    unseen: dict[object, Made] = {}
-    for each in proposed:
-        key = _key(_of_lineage(stage, each))
-        if key not in known:
-            unseen.setdefault(key, each)
-    return list(unseen.values())
 
 
 def _key(made: Made) -> object:
@@ -189,28 +229,12 @@ def _find_useful(
     useful = []
     for k, (each, line) in enumerate(zip(made, columns.raw_columns, strict=True)):
         column = line.tobytes()
-        if column in present:
-            continue
-        formula = lineage.formula(_of_lineage(stage, each))
-        if formula.length > len(formula.literals):
-            continue
-        present.add(column)
-        useful.append(k)
+        if column not in present:
+            formula = lineage.formula(_of_lineage(stage, each))
+            if formula.length <= len(formula.literals):
+                present.add(column)
+                useful.append(k)
     return useful
-
-
-def _without_redundant(stage: PackedStage, lineage: Lineage) -> PackedStage:
-    """Return the primitives that are true somewhere, one of each kind of equal ones."""
-    simplest = simplest_of_equals(stage.store, lineage.expressions(stage.features))
-    kept = np.sort(simplest[stage.supports[simplest] > 0])
-    if not len(kept):
-        raise InputError("no column is true in any row: nothing is left to construct from")
-    return PackedStage(
-        stage.iteration,
-        tuple(stage.features[k] for k in kept),
-        stage.store.select(kept),
-        stage.counts.select(kept),
-    )
 
 
 def _of_lineage(stage: PackedStage, made: Made) -> Made:
