@@ -6,9 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
+
+from conjunct import files, ufc
+from conjunct.errors import InputError
 
 # The sections of --help.
 RULE, SEARCH, DATA, COUNTING, OUTPUT = "Rule", "Search", "Data", "Counting", "Output"
@@ -17,14 +20,14 @@ THRESHOLDS = "Thresholds (--over thresholds)"
 Command = Callable[..., None]
 
 
-def option(help: str, *flags: str, **settings: Any) -> Any:
-    """Return an option of a command; a default of None is not shown."""
-    return typer.Option(*flags, help=help, **settings)
+def option(help: str, *flags: str, default: Any = None, **settings: Any) -> Any:
+    """Return an option, as the default of its parameter; a default of None is not shown."""
+    return typer.Option(default, *flags, help=help, **settings)
 
 
-def argument(metavar: str, help: str, **settings: Any) -> Any:
-    """Return a positional argument of a command."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False, **settings)
+def argument(metavar: str, help: str, default: Any = ..., **settings: Any) -> Any:
+    """Return a positional argument, as the default of its parameter."""
+    return typer.Argument(default, metavar=metavar, help=help, show_default=False, **settings)
 
 
 rule_option = partial(option, rich_help_panel=RULE)
@@ -84,58 +87,42 @@ READ = (
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"
 
-_DATA = argument("DATA", f"{READ}. - is standard input.")
-DataFile = Annotated[Path, _DATA]
-DataFiles = Annotated[list[Path], _DATA]
-ModelFile = Annotated[Path, argument("MODEL", "Model file written by fit.")]
-ModelOut = Annotated[
-    Path | None,
-    output_option("Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"),
-]
-TableOut = Annotated[
-    Path | None, output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
-]
-ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
-Jobs = Annotated[int | None, counting_option("Threads for counting; -1 uses all processors.")]
-ReportFile = Annotated[Path | None, output_option("HTML report to write.", "--report")]
-Ascii = Annotated[bool, output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii")]
-WithFormulas = Annotated[
-    bool, output_option("Show exact formulas, including the tags they deny.", "--formulas")
-]
-KeepColumns = Annotated[
-    bool,
-    output_option(
-        "transform and export keep the columns and add the features of two tags or more.",
-        "--keep-columns",
-    ),
-]
-
-Missing = Annotated[
-    Literal["raise", "false", "pairwise"],
-    data_option("Reject missing cells, treat them as false, or keep them missing."),
-]
-MissingOrFalse = Annotated[
-    Literal["raise", "false"], data_option("Reject missing cells, or treat them as false.")
-]
-
-VariablesFile = Annotated[
-    Path | None,
-    data_option(
-        'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
-        "or none (default: the values of each raw column, and one-hot columns).",
-        "--variables",
-        metavar="FILE|none",
-    ),
-]
+# Options that several commands share. The default of an option without one is None.
+DATA_FILE = argument("DATA", f"{READ}. - is standard input.")
+MODEL_FILE = argument("MODEL", "Model file written by fit.")
+MODEL_OUT = output_option(
+    "Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"
+)
+TABLE_OUT = output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
+RESULT_OUT = output_option(f"{WRITTEN}.", "--out", "-o")
+JOBS = counting_option("Threads for counting; -1 uses all processors.")
+REPORT_FILE = output_option("HTML report to write.", "--report")
+ASCII = output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii", default=False)
+WITH_FORMULAS = output_option(
+    "Show exact formulas, including the tags they deny.", "--formulas", default=False
+)
+KEEP_COLUMNS = output_option(
+    "transform and export keep the columns and add the features of two tags or more.",
+    "--keep-columns",
+    default=False,
+)
+Missing = Literal["raise", "false", "pairwise"]
+MISSING = data_option(
+    "Reject missing cells, treat them as false, or keep them missing.", default="pairwise"
+)
+VARIABLES = data_option(
+    'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
+    "or none (default: the values of each raw column, and one-hot columns).",
+    "--variables",
+    metavar="FILE|none",
+)
 
 
 def read_variables_option(given: Path | None) -> Any:
     """Return the value of ``--variables``, as UFC takes it."""
-    from conjunct.files import read_variables
-
     if given is None:
         return None
-    return False if str(given) == "none" else read_variables(given)
+    return False if str(given) == "none" else files.read_variables(given)
 
 
 # Spelled out because the help must not load NumPy; a test compares them with the library.
@@ -174,98 +161,67 @@ HandleUnknown = Literal["warn", "keep"]
 NAMED_CRITERIA = {name: text for name, text in CRITERIA.items() if name != "threshold"}
 
 
+def _list_choices(choices: Mapping[str, str]) -> str:
+    return " ".join(f"{name}: {text}." for name, text in choices.items())
+
+
 def _complete_criterion(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that a criterion may be completed to."""
     return [(name, text) for name, text in NAMED_CRITERIA.items() if name.startswith(incomplete)]
 
 
 def _rule_parameters(
-    criterion: Annotated[
-        str,
-        rule_option(
-            " ".join(f"{name}: {text}." for name, text in NAMED_CRITERIA.items())
-            + f" A{CRITERIA['threshold'][1:]}.",
-            metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
-            autocompletion=_complete_criterion,
-        ),
-    ] = "evidence",
-    factor: Annotated[
-        float | None,
-        rule_option(
-            "evidence: minimum evidence of a chunk, as a multiple of its cost (default: 1)."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        rule_option(
-            "bits: false discovery rate among the pairs that may be joined (default: 0.05), or "
-            "none for no test. risk: risk of joining an independent pair (default: 0.001).",
-            metavar="NUMBER|none",
-        ),
-    ] = None,
-    test: Annotated[
-        Test | None,
-        rule_option(
-            "bits, risk: Fisher's exact test, also valid for rare columns, or the paper's normal "
-            "approximation (default: exact for bits, normal for risk)."
-        ),
-    ] = None,
-    correction: Annotated[
-        Correction | None,
-        rule_option(
-            "bits, risk: correction for the number of pairs tested (default: bh for bits, none "
-            "for risk)."
-        ),
-    ] = None,
-    prune: Annotated[
-        bool | None,
-        rule_option(
-            "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
-            "frequency below 5 (default: --prune for risk).",
-            "--prune/--no-prune",
-        ),
-    ] = None,
-    measure: Annotated[
-        Measure | None,
-        rule_option(
-            "risk, NUMBER: measure of association; the strongest pairs come first (default: phi, "
-            "the correlation)."
-        ),
-    ] = None,
-    search: Annotated[
-        Search | None,
-        search_option(
-            "Join many pairs per iteration, or only the best one (default: pairwise for evidence "
-            "and bits, batch for the paper's rules)."
-        ),
-    ] = None,
-    stop: Annotated[
-        Stop | None,
-        search_option(
-            "When to stop. "
-            + " ".join(f"{name}: {text}." for name, text in STOPS.items())
-            + " Default: gain for evidence and bits, rms for the paper's rules."
-        ),
-    ] = None,
-    max_iter: Annotated[
-        int | None,
-        search_option(
-            "Maximum number of iterations. The paper's rules run exactly this many, unless "
-            "--stop is given."
-        ),
-    ] = None,
-    max_length: Annotated[
-        int | None,
-        search_option("Maximum number of tags per feature, or of literals with the paper's rules."),
-    ] = None,
-    max_features: Annotated[
-        int | None, search_option("Keep the best model with at most N features.")
-    ] = None,
-    min_support: Annotated[
-        float | None,
-        search_option("Suppress features that are true in less than this share of rows."),
-    ] = None,
-    variables: VariablesFile = None,
+    criterion: str = rule_option(
+        f"{_list_choices(NAMED_CRITERIA)} A{CRITERIA['threshold'][1:]}.",
+        default="evidence",
+        metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
+        autocompletion=_complete_criterion,
+    ),
+    factor: float | None = rule_option(
+        "evidence: minimum evidence of a chunk, as a multiple of its cost (default: 1)."
+    ),
+    alpha: str | None = rule_option(
+        "bits: false discovery rate among the pairs that may be joined (default: 0.05), or "
+        "none for no test. risk: risk of joining an independent pair (default: 0.001).",
+        metavar="NUMBER|none",
+    ),
+    test: Test | None = rule_option(
+        "bits, risk: Fisher's exact test, also valid for rare columns, or the paper's normal "
+        "approximation (default: exact for bits, normal for risk)."
+    ),
+    correction: Correction | None = rule_option(
+        "bits, risk: correction for the number of pairs tested (default: bh for bits, none for "
+        "risk)."
+    ),
+    prune: bool | None = rule_option(
+        "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
+        "frequency below 5 (default: --prune for risk).",
+        "--prune/--no-prune",
+    ),
+    measure: Measure | None = rule_option(
+        "risk, NUMBER: measure of association; the strongest pairs come first (default: phi, the "
+        "correlation)."
+    ),
+    search: Search | None = search_option(
+        "Join many pairs per iteration, or only the best one (default: pairwise for evidence and "
+        "bits, batch for the paper's rules)."
+    ),
+    stop: Stop | None = search_option(
+        f"When to stop. {_list_choices(STOPS)} Default: gain for evidence and bits, rms for the "
+        "paper's rules."
+    ),
+    max_iter: int | None = search_option(
+        "Maximum number of iterations. The paper's rules run exactly this many, unless --stop is "
+        "given."
+    ),
+    max_length: int | None = search_option(
+        "Maximum number of tags per feature, or of literals with the paper's rules."
+    ),
+    max_features: int | None = search_option("Keep the best model with at most N features."),
+    min_support: float | None = search_option(
+        "Suppress features that are true in less than this share of rows."
+    ),
+    variables: Path | None = VARIABLES,
 ) -> dict[str, Any]:
     given = {"factor": factor, "test": test, "prune": prune, "measure": measure}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -287,15 +243,12 @@ def _rule_parameters(
 
 def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
     """Return the criterion as UFC takes it: a name, a number, or an object with settings."""
-    from conjunct.errors import InputError
-    from conjunct.ufc import CRITERIA as KNOWN
-
     number = _parse_number(given)
     if number is None and given not in NAMED_CRITERIA:
         raise InputError(
             f"--criterion must be {', '.join(NAMED_CRITERIA)} or a number; got {given!r}"
         )
-    rule = KNOWN["threshold" if number is not None else given]
+    rule = ufc.CRITERIA["threshold" if number is not None else given]
     known = [name for name in rule().get_params() if name != "threshold"]
     for name in settings:
         if name not in known:
@@ -313,8 +266,6 @@ def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
 
 def parse_alpha(given: str) -> float | None:
     """Return the value of ``--alpha``."""
-    from conjunct.errors import InputError
-
     if given == "none":
         return None
     number = _parse_number(given)
