@@ -54,7 +54,6 @@ from conjunct.errors import ConjunctWarning, InputError
 if TYPE_CHECKING:
     from conjunct.data import BooleanData
     from conjunct.estimators import InvertibleConstructor, RowGroups
-    from conjunct.files import ReadOptions
 
 # marks of a group in the table
 _MARKS = 3
@@ -97,9 +96,9 @@ def _render_test(sides: str, test: dict[str, Any]) -> str:
     return f"Fisher's exact test, {sides}; {corrected} correction{at_most}."
 
 
-def _render_p(p: float) -> str:
-    """Return a p-value in ASCII."""
-    return f"{p:.2g}" if p else "< 1e-300"
+def _render_p(row: dict[str, Any]) -> str:
+    """Return the p-value of a row in ASCII."""
+    return f"{row['p_adjusted']:.2g}" if row["p_adjusted"] else "< 1e-300"
 
 
 _SHOWN = 20
@@ -140,6 +139,19 @@ def compare(
         found = estimators.compare(fitted, *tables, **test, backend="dict")
     saved = _save(found, out)
     n_found = len(found["pattern"])
+    rows = []
+    for row in records(found)[:_SHOWN]:
+        smaller, larger = sorted((row["share_x"], row["share_y"]))
+        rows.append(
+            (
+                explain.shorten(row["pattern"], LONGEST),
+                explain.format_share(row["share_x"]),
+                explain.format_share(row["share_y"]),
+                row["more_common_in"],
+                f"{larger / smaller:.1f}" if smaller else "only",
+                _render_p(row),
+            )
+        )
     n_x, n_y = (table.n_rows for table in tables)
     output.show(
         lambda: {
@@ -151,28 +163,13 @@ def compare(
         },
         f"X is {name_of(first)} ({explain.count(n_x, 'row')}), Y is {name_of(second)} "
         f"({explain.count(n_y, 'row')}).",
-        _difference_table(found) if n_found else "No tag or chunk differs significantly.",
+        Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
+        if n_found
+        else "No tag or chunk differs significantly.",
         None if n_found <= _SHOWN else f"Top {_SHOWN} of {n_found:,}, by p; --out writes all.",
         _render_test("two-sided", test),
         saved,
     )
-
-
-def _difference_table(found: dict[str, list[Any]]) -> Table:
-    rows = []
-    for row in records(found)[:_SHOWN]:
-        smaller, larger = sorted((row["share_x"], row["share_y"]))
-        rows.append(
-            (
-                explain.shorten(row["pattern"], LONGEST),
-                explain.format_share(row["share_x"]),
-                explain.format_share(row["share_y"]),
-                row["more_common_in"],
-                f"{larger / smaller:.1f}" if smaller else "only",
-                _render_p(row["p_adjusted"]),
-            )
-        )
-    return Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
 
 
 _LONGEST_LABEL = 24
@@ -212,7 +209,16 @@ def describe(
         table = source.read(data, fitted)
         labels = _read_label_file(Path(by), table)
     else:
-        labels = _read_label_column(by, data, source.options)
+        given = source.options
+        column = files.read_table(
+            file_of(data),
+            format=given.format,
+            columns=[by],
+            separator=given.separator,
+            null_values=given.null_values,
+            sheet=given.sheet,
+        )
+        labels = column.get_column(by).to_list()
         source = _exclude_labels(by, source, fitted)
         table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("described groups"):
@@ -258,18 +264,6 @@ def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) ->
     return replace(source, options=replace(options, exclude=[*options.exclude, by]))
 
 
-def _read_label_column(by: str, data: Path, given: ReadOptions) -> list[Any]:
-    table = files.read_table(
-        file_of(data),
-        format=given.format,
-        columns=[by],
-        separator=given.separator,
-        null_values=given.null_values,
-        sheet=given.sheet,
-    )
-    return table.get_column(by).to_list()
-
-
 def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
     """Return the labels of rows, in their order; or by their ids, where the file has them."""
     table = files.read_table(file)
@@ -303,7 +297,7 @@ def _group_table(found: dict[str, list[Any]]) -> Table:
                 explain.format_share(row["share"]),
                 explain.format_share(row["share_outside"]),
                 f"{row['lift']:.1f}",
-                _render_p(row["p_adjusted"]),
+                _render_p(row),
             )
         )
         before = row["group"]
@@ -355,7 +349,18 @@ def groups(
     table = source.read(data)
     with source.naming_cells_of(data), time_step("found groups"), show_rounds() as callback:
         model.fit(table, callback=callback)
-    save_table(labels, lambda: _label_frame(model, table))
+
+    def make_labels() -> Any:
+        """Return the group of each row, its name and its probability; ids first, if any."""
+        import polars as pl
+
+        check_id_name(table.ids, "group", "name", "probability")
+        ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
+        names = [model.groups_[k].name for k in model.labels_.tolist()]
+        sure = model.predict_proba(table).max(axis=1)
+        return pl.DataFrame({**ids, "group": model.labels_, "name": names, "probability": sure})
+
+    save_table(labels, make_labels)
     save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
@@ -396,14 +401,3 @@ def group_table(model: RowGroups) -> Table:
             rows.append((*head, explain.shorten(text, LONGEST), *shares))
             head = ("", "", "")
     return Table(("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3)
-
-
-def _label_frame(model: RowGroups, table: BooleanData) -> Any:
-    """Return the group of each row, its name and its probability; ids first, if there are any."""
-    import polars as pl
-
-    check_id_name(table.ids, "group", "name", "probability")
-    ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
-    found = [model.groups_[k].name for k in model.labels_.tolist()]
-    sure = model.predict_proba(table).max(axis=1)
-    return pl.DataFrame({**ids, "group": model.labels_, "name": found, "probability": sure})
