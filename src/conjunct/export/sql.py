@@ -16,8 +16,20 @@ from sqlglot import exp
 
 from conjunct.errors import InputError
 from conjunct.export.dialects import DIALECTS, Dialect, check_text, shorten_name, truth_value
-from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
-from conjunct.export.steps import Plan, best_plan, is_shorter_inline, write_formula
+from conjunct.export.formulas import (
+    NO,
+    YES,
+    Check,
+    Flag,
+    HasTag,
+    OneOf,
+    PartOneOf,
+    Plan,
+    best_plan,
+    is_shorter_inline,
+    refuse_lists,
+    write_formula,
+)
 from conjunct.expressions import Expression, Primitive, nodes
 from conjunct.parameters import one_of
 
