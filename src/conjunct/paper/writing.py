@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -11,67 +11,12 @@ from typing import Any
 
 from conjunct.errors import InputError
 from conjunct.files import write_atomically
-from conjunct.paper.fronts import (
-    by_iterations,
-    by_threshold,
-    dependence,
-    pruning_fronts,
-    rms_by_iterations,
-    solutions,
-    table_of_indicators,
-)
-from conjunct.paper.perturbation import bootstrap_stability, noise_stability
-from conjunct.paper.risk import (
-    beyond_the_front,
-    risk_and_pruning,
-    risk_runs,
-    table_of_features,
-    table_of_risk,
-)
+from conjunct.paper.experiments import outcomes
 from conjunct.paper.study import Outcome, Study, format_cell
 from conjunct.plots import save_chart
 
-EXPERIMENTS: tuple[Callable[[Study], Outcome], ...] = (
-    table_of_indicators,
-    by_iterations,
-    by_threshold,
-    solutions,
-    dependence,
-    rms_by_iterations,
-    risk_runs,
-    table_of_risk,
-    table_of_features,
-    risk_and_pruning,
-    pruning_fronts,
-    noise_stability,
-    bootstrap_stability,
-)
-
-# how many solutions to follow: without pruning, coco_val2017 has no end of them
-BEYOND = {"spect": None, "zoo": None, "coco_street": None, "coco_val2017": 1000}
 # bounds what an unknown table may cost
 MAX_SOLUTIONS = 20_000
-
-
-def outcomes(study: Study | None = None) -> Iterator[Outcome]:
-    """Make the paper's experiments on a data set, and what goes past them.
-
-    ``None``: on ``spect``, with the comparison past the paper on four bundled data sets.
-
-    Examples
-    --------
-    >>> from conjunct.paper import Study, outcomes
-    >>> next(outcomes(Study.of_bundled("zoo"))).name
-    'table-3-indicators'
-    """
-    own = Study.of_bundled("spect") if study is None else study
-    for experiment in EXPERIMENTS:
-        yield experiment(own)
-    if study is not None:
-        yield beyond_the_front([own])
-        return
-    others = [Study.of_bundled(name, most) for name, most in BEYOND.items() if name != own.name]
-    yield beyond_the_front([own, *others])
 
 
 def reproduce(
