@@ -1,11 +1,11 @@
 """The paper's tables and figures as functions and files, and the stability of features."""
 
 from .experiments import outcomes as outcomes
+from .experiments import reproduce as reproduce
 from .perturbation import Stability as Stability
 from .perturbation import stability as stability
 from .study import Outcome as Outcome
 from .study import Study as Study
-from .writing import reproduce as reproduce
 
 """For the other folders of conjunct."""
 

@@ -8,32 +8,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from conjunct import estimators, explain, files
-from conjunct.cli.inputs import (
-    PREPARING_OPTIONS,
-    READING_OPTIONS,
-    DataInput,
-    check_id_name,
-    read_model,
-    require_chunks,
-)
 from conjunct.cli.options import (
     DATA_FILE,
     JOBS,
     MISSING,
     MODEL_FILE,
     MODEL_OUT,
+    PREPARING_OPTIONS,
     READ,
+    READING_OPTIONS,
     REPORT_FILE,
     RESULT_OUT,
     VARIABLES,
     WRITTEN,
     Correction,
+    DataInput,
     Missing,
     argument,
+    check_id_name,
     option,
     output_option,
     parse_alpha,
+    read_model,
     read_variables_option,
+    require_chunks,
     takes,
 )
 from conjunct.cli.outputs import (

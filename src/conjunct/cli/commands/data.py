@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from conjunct import datasets as bundled
 from conjunct import estimators, explain, files
-from conjunct.cli.inputs import PREPARING_OPTIONS, READING_OPTIONS, DataInput
 from conjunct.cli.options import (
     DATA_FILE,
+    PREPARING_OPTIONS,
+    READING_OPTIONS,
     RESULT_OUT,
     TABLE_OUT,
+    DataInput,
     argument,
     option,
     output_option,

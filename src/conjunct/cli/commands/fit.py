@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from conjunct import datasets, estimators, explain, files
-from conjunct.cli.inputs import PREPARING_OPTIONS, DataInput, StreamInput
 from conjunct.cli.options import (
     ASCII,
     DATA_FILE,
@@ -19,12 +18,15 @@ from conjunct.cli.options import (
     KEEP_COLUMNS,
     MISSING,
     MODEL_OUT,
+    PREPARING_OPTIONS,
     REPORT_FILE,
     RULE_OPTIONS,
     VARIABLES,
     WITH_FORMULAS,
+    DataInput,
     FeatureNames,
     Missing,
+    StreamInput,
     counting_option,
     data_option,
     option,

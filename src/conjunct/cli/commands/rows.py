@@ -6,26 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from conjunct import explain, expressions, files
-from conjunct.cli.inputs import (
-    READING_OPTIONS,
-    DataInput,
-    check_id_name,
-    read_model,
-    require_chunks,
-    require_ufc,
-    set_column_options,
-)
 from conjunct.cli.options import (
     DATA_FILE,
     MODEL_FILE,
     MODEL_OUT,
+    READING_OPTIONS,
     SPARSE,
     TABLE_OUT,
     WRITTEN,
+    DataInput,
     FeatureNames,
     HandleUnknown,
+    check_id_name,
     option,
     output_option,
+    read_model,
+    require_chunks,
+    require_ufc,
+    set_column_options,
     takes,
 )
 from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, save

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from conjunct import estimators, explain, files
-from conjunct.cli.inputs import READING_OPTIONS, DataInput, read_model
 from conjunct.cli.options import (
     ASCII,
     DATA_FILE,
     MODEL_FILE,
+    READING_OPTIONS,
     WITH_FORMULAS,
+    DataInput,
     Dialect,
     Form,
     argument,
     option,
     output_option,
+    read_model,
     takes,
 )
 from conjunct.cli.outputs import (

@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conjunct import estimators, explain, files, paper
-from conjunct.cli.inputs import PREPARING_OPTIONS, DataInput
-from conjunct.cli.options import DATA_FILE, RULE_OPTIONS, option, output_option, takes
+from conjunct.cli.options import (
+    DATA_FILE,
+    PREPARING_OPTIONS,
+    RULE_OPTIONS,
+    DataInput,
+    option,
+    output_option,
+    takes,
+)
 from conjunct.cli.outputs import LONGEST, OUTPUT_OPTIONS, Output, Table, save
 from conjunct.cli.terminal import detail, name_of, show_bar, time_step
 from conjunct.errors import InputError
