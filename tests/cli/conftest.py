@@ -11,7 +11,7 @@ import pytest
 from conjunct import UFC, Report, datasets
 from conjunct.cli.app import run as run_app
 from conjunct.files import read_boolean
-from conjunct.paper import writing
+from conjunct.paper import experiments
 
 
 @dataclass(frozen=True)
@@ -78,4 +78,4 @@ def blank_pages(monkeypatch):
 @pytest.fixture
 def few_experiments(monkeypatch):
     """``reproduce`` makes two of its experiments; it says and writes the same about each."""
-    monkeypatch.setattr(writing, "EXPERIMENTS", writing.EXPERIMENTS[:1])
+    monkeypatch.setattr(experiments, "EXPERIMENTS", experiments.EXPERIMENTS[:1])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conjunct.export.steps import put_into_blocks
+from conjunct.export.formulas import put_into_blocks
 from conjunct.expressions import And, AtLeast, Constant, Expression, Not, Or, Primitive, nodes
 
 NAMES = "abcdef"

@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 import naive_formulas
 from conjunct import UFC, ConjunctWarning, InputError, Risk, UFringe, datasets
 from conjunct.export.dialects import DIALECTS
+from conjunct.export.formulas import best_plan
 from conjunct.export.frames import to_polars
-from conjunct.export.python import to_python
+from conjunct.export.programs import to_python
 from conjunct.export.sql import to_sql
-from conjunct.export.steps import best_plan
 from conjunct.expressions import And, Constant, Not, Or, Primitive
 from conjunct.files.model import model_schema
 from expressions.strategies import Formula, build, formulas, names
@@ -116,7 +116,7 @@ def test_sql_in_steps_follows_kleenes_logic(database, drawn, stride) -> None:  #
     # long enough for steps, and of the same truth value
     long = {name: And(*[build(formula)] * 101) for name, formula in features.items()}
     long |= {"long": And(*[Primitive(columns[0])] * 101)}
-    with patch("conjunct.export.steps.STRIDES", (stride,)):
+    with patch("conjunct.export.formulas.STRIDES", (stride,)):
         sql = to_sql(
             long, "data", dialect=database.name, column_type="boolean", keep=["row_number_"]
         )

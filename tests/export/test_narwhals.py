@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from conjunct import UFC, InputError, datasets
+from conjunct.export.formulas import checks_of
 from conjunct.export.frames import to_narwhals
-from conjunct.export.raw import checks_of
 from conjunct.expressions import AtLeast, Exactly, Not, Primitive
 from export.test_raw import fitted, raw_tables, settings, wanted
 

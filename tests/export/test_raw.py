@@ -17,9 +17,9 @@ from conjunct import UFC, Binarizer, BooleanData
 from conjunct.data.column_rules import CategoryRule, NumberRule, TagsRule
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.export.dialects import DIALECTS
+from conjunct.export.formulas import checks_of
 from conjunct.export.frames import to_polars
-from conjunct.export.python import to_python
-from conjunct.export.raw import checks_of
+from conjunct.export.programs import to_python
 from conjunct.export.sql import to_sql
 from conjunct.expressions import Constant, Not, Primitive
 

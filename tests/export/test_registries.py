@@ -30,7 +30,7 @@ from conjunct import (
     register_onnx,
     save_mlflow,
 )
-from conjunct.export.onnx import to_onnx
+from conjunct.export.programs import to_onnx
 from conjunct.expressions import Or, Primitive
 from expressions.strategies import build, formulas
 

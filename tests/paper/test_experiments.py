@@ -12,22 +12,20 @@ import pytest
 from scipy.stats import kendalltau
 
 from conjunct import UFC, InputError, datasets
-from conjunct.paper import Study, outcomes, reproduce, writing
-from conjunct.paper.fronts import (
+from conjunct.paper import Study, experiments, outcomes, reproduce
+from conjunct.paper.experiments import (
+    beyond_the_front,
     by_iterations,
     by_threshold,
     dependence,
     points_beyond,
     pruning_fronts,
-    rms_by_iterations,
-    solutions,
-    table_of_indicators,
-)
-from conjunct.paper.risk import (
-    beyond_the_front,
     risk_and_pruning,
     risk_runs,
+    rms_by_iterations,
+    solutions,
     table_of_features,
+    table_of_indicators,
     table_of_risk,
 )
 from conjunct.paper.study import Outcome, format_cell
@@ -164,12 +162,12 @@ def digests(folder):
 
 
 @pytest.mark.parametrize(
-    "experiments",
-    [writing.EXPERIMENTS[:2], pytest.param(writing.EXPERIMENTS, marks=pytest.mark.slow)],
+    "chosen",
+    [experiments.EXPERIMENTS[:2], pytest.param(experiments.EXPERIMENTS, marks=pytest.mark.slow)],
     ids=["some", "all"],
 )
-def test_files_are_complete_and_the_same_on_every_run(experiments, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "EXPERIMENTS", experiments)
+def test_files_are_complete_and_the_same_on_every_run(chosen, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "EXPERIMENTS", chosen)
     rng = np.random.default_rng(0)
     table = rng.random((80, 5)) < 0.4
     table[:, 1] |= table[:, 0]

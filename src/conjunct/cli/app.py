@@ -13,14 +13,14 @@ from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
 import conjunct
 from conjunct.cli import commands
-from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS
+from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS, option
 from conjunct.cli.terminal import (
     WATCH,
     name_of,
@@ -229,12 +229,9 @@ def _print_version(wanted: bool) -> None:
 
 def conjunct_(
     context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
-        ),
-    ] = False,
+    version: bool = option(
+        "Print the version.", "--version", default=False, callback=_print_version, is_eager=True
+    ),
 ) -> None:
     """Find the tags that belong together, and read rows as chunks of them, without labels.
 
@@ -258,13 +255,6 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; an error is one line on standard error."""
     tolerate_any_encoding()
     set_volume(0)
-    try:
-        return _run(args)
-    finally:
-        remove_copy()
-
-
-def _run(args: Sequence[str] | None) -> int:
     words = sys.argv[1:] if args is None else list(args)
     try:
         with notes_on_stderr():
@@ -279,12 +269,9 @@ def _run(args: Sequence[str] | None) -> int:
         look = "conjunct look FILE, which writes nothing, and " * ("--dry-run" in text)
         print_error(f"{text}{end} See {look}{path} --help")
         return 2
-    except InputError as error:
-        print_error(str(error))
-        return 2
     except ConjunctError as error:
         print_error(str(error))
-        return 1
+        return 2 if isinstance(error, InputError) else 1
     except BrokenPipeError:
         # the reader of the output has closed it; nothing more can be written, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -298,4 +285,6 @@ def _run(args: Sequence[str] | None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print_error(f"{where}{error.strerror or error}")
         return 1
+    finally:
+        remove_copy()
     return code if isinstance(code, int) else 0

@@ -1,14 +1,27 @@
-"""Arguments and options that several commands share, and how a command gets them."""
+"""The arguments and options that commands share, and the data and models that they name."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
+
+from conjunct import counting, estimators, files, ufc
+from conjunct import data as data_
+from conjunct.cli.terminal import file_of, name_of, show_rows_read, time_step
+from conjunct.errors import InputError
+
+if TYPE_CHECKING:
+    from conjunct.counting import Engine
+    from conjunct.data import Binarizer, BooleanData, Ids, Preparation, TagCleaner
+    from conjunct.estimators import UFC, FeatureConstructor, InvertibleConstructor
+    from conjunct.files import ReadOptions, Stream
 
 # The sections of --help.
 RULE, SEARCH, DATA, COUNTING, OUTPUT = "Rule", "Search", "Data", "Counting", "Output"
@@ -17,14 +30,14 @@ THRESHOLDS = "Thresholds (--over thresholds)"
 Command = Callable[..., None]
 
 
-def option(help: str, *flags: str, **settings: Any) -> Any:
-    """Return an option of a command; a default of None is not shown."""
-    return typer.Option(*flags, help=help, **settings)
+def option(help: str, *flags: str, default: Any = None, **settings: Any) -> Any:
+    """Return an option, as the default of its parameter; a default of None is not shown."""
+    return typer.Option(default, *flags, help=help, **settings)
 
 
-def argument(metavar: str, help: str, **settings: Any) -> Any:
-    """Return a positional argument of a command."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False, **settings)
+def argument(metavar: str, help: str, default: Any = ..., **settings: Any) -> Any:
+    """Return a positional argument, as the default of its parameter."""
+    return typer.Argument(default, metavar=metavar, help=help, show_default=False, **settings)
 
 
 rule_option = partial(option, rich_help_panel=RULE)
@@ -84,58 +97,42 @@ READ = (
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"
 
-_DATA = argument("DATA", f"{READ}. - is standard input.")
-DataFile = Annotated[Path, _DATA]
-DataFiles = Annotated[list[Path], _DATA]
-ModelFile = Annotated[Path, argument("MODEL", "Model file written by fit.")]
-ModelOut = Annotated[
-    Path | None,
-    output_option("Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"),
-]
-TableOut = Annotated[
-    Path | None, output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
-]
-ResultOut = Annotated[Path | None, output_option(f"{WRITTEN}.", "--out", "-o")]
-Jobs = Annotated[int | None, counting_option("Threads for counting; -1 uses all processors.")]
-ReportFile = Annotated[Path | None, output_option("HTML report to write.", "--report")]
-Ascii = Annotated[bool, output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii")]
-WithFormulas = Annotated[
-    bool, output_option("Show exact formulas, including the tags they deny.", "--formulas")
-]
-KeepColumns = Annotated[
-    bool,
-    output_option(
-        "transform and export keep the columns and add the features of two tags or more.",
-        "--keep-columns",
-    ),
-]
-
-Missing = Annotated[
-    Literal["raise", "false", "pairwise"],
-    data_option("Reject missing cells, treat them as false, or keep them missing."),
-]
-MissingOrFalse = Annotated[
-    Literal["raise", "false"], data_option("Reject missing cells, or treat them as false.")
-]
-
-VariablesFile = Annotated[
-    Path | None,
-    data_option(
-        'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
-        "or none (default: the values of each raw column, and one-hot columns).",
-        "--variables",
-        metavar="FILE|none",
-    ),
-]
+# Options that several commands share. The default of an option without one is None.
+DATA_FILE = argument("DATA", f"{READ}. - is standard input.")
+MODEL_FILE = argument("MODEL", "Model file written by fit.")
+MODEL_OUT = output_option(
+    "Model file to write (JSON). Without it, nothing is saved.", "--out", "-o"
+)
+TABLE_OUT = output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-o")
+RESULT_OUT = output_option(f"{WRITTEN}.", "--out", "-o")
+JOBS = counting_option("Threads for counting; -1 uses all processors.")
+REPORT_FILE = output_option("HTML report to write.", "--report")
+ASCII = output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii", default=False)
+WITH_FORMULAS = output_option(
+    "Show exact formulas, including the tags they deny.", "--formulas", default=False
+)
+KEEP_COLUMNS = output_option(
+    "transform and export keep the columns and add the features of two tags or more.",
+    "--keep-columns",
+    default=False,
+)
+Missing = Literal["raise", "false", "pairwise"]
+MISSING = data_option(
+    "Reject missing cells, treat them as false, or keep them missing.", default="pairwise"
+)
+VARIABLES = data_option(
+    'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
+    "or none (default: the values of each raw column, and one-hot columns).",
+    "--variables",
+    metavar="FILE|none",
+)
 
 
 def read_variables_option(given: Path | None) -> Any:
     """Return the value of ``--variables``, as UFC takes it."""
-    from conjunct.files import read_variables
-
     if given is None:
         return None
-    return False if str(given) == "none" else read_variables(given)
+    return False if str(given) == "none" else files.read_variables(given)
 
 
 # Spelled out because the help must not load NumPy; a test compares them with the library.
@@ -174,98 +171,67 @@ HandleUnknown = Literal["warn", "keep"]
 NAMED_CRITERIA = {name: text for name, text in CRITERIA.items() if name != "threshold"}
 
 
+def _list_choices(choices: Mapping[str, str]) -> str:
+    return " ".join(f"{name}: {text}." for name, text in choices.items())
+
+
 def _complete_criterion(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that a criterion may be completed to."""
     return [(name, text) for name, text in NAMED_CRITERIA.items() if name.startswith(incomplete)]
 
 
 def _rule_parameters(
-    criterion: Annotated[
-        str,
-        rule_option(
-            " ".join(f"{name}: {text}." for name, text in NAMED_CRITERIA.items())
-            + f" A{CRITERIA['threshold'][1:]}.",
-            metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
-            autocompletion=_complete_criterion,
-        ),
-    ] = "evidence",
-    factor: Annotated[
-        float | None,
-        rule_option(
-            "evidence: minimum evidence of a chunk, as a multiple of its cost (default: 1)."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        rule_option(
-            "bits: false discovery rate among the pairs that may be joined (default: 0.05), or "
-            "none for no test. risk: risk of joining an independent pair (default: 0.001).",
-            metavar="NUMBER|none",
-        ),
-    ] = None,
-    test: Annotated[
-        Test | None,
-        rule_option(
-            "bits, risk: Fisher's exact test, also valid for rare columns, or the paper's normal "
-            "approximation (default: exact for bits, normal for risk)."
-        ),
-    ] = None,
-    correction: Annotated[
-        Correction | None,
-        rule_option(
-            "bits, risk: correction for the number of pairs tested (default: bh for bits, none "
-            "for risk)."
-        ),
-    ] = None,
-    prune: Annotated[
-        bool | None,
-        rule_option(
-            "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
-            "frequency below 5 (default: --prune for risk).",
-            "--prune/--no-prune",
-        ),
-    ] = None,
-    measure: Annotated[
-        Measure | None,
-        rule_option(
-            "risk, NUMBER: measure of association; the strongest pairs come first (default: phi, "
-            "the correlation)."
-        ),
-    ] = None,
-    search: Annotated[
-        Search | None,
-        search_option(
-            "Join many pairs per iteration, or only the best one (default: pairwise for evidence "
-            "and bits, batch for the paper's rules)."
-        ),
-    ] = None,
-    stop: Annotated[
-        Stop | None,
-        search_option(
-            "When to stop. "
-            + " ".join(f"{name}: {text}." for name, text in STOPS.items())
-            + " Default: gain for evidence and bits, rms for the paper's rules."
-        ),
-    ] = None,
-    max_iter: Annotated[
-        int | None,
-        search_option(
-            "Maximum number of iterations. The paper's rules run exactly this many, unless "
-            "--stop is given."
-        ),
-    ] = None,
-    max_length: Annotated[
-        int | None,
-        search_option("Maximum number of tags per feature, or of literals with the paper's rules."),
-    ] = None,
-    max_features: Annotated[
-        int | None, search_option("Keep the best model with at most N features.")
-    ] = None,
-    min_support: Annotated[
-        float | None,
-        search_option("Suppress features that are true in less than this share of rows."),
-    ] = None,
-    variables: VariablesFile = None,
+    criterion: str = rule_option(
+        f"{_list_choices(NAMED_CRITERIA)} A{CRITERIA['threshold'][1:]}.",
+        default="evidence",
+        metavar="|".join([*NAMED_CRITERIA, "NUMBER"]),
+        autocompletion=_complete_criterion,
+    ),
+    factor: float | None = rule_option(
+        "evidence: minimum evidence of a chunk, as a multiple of its cost (default: 1)."
+    ),
+    alpha: str | None = rule_option(
+        "bits: false discovery rate among the pairs that may be joined (default: 0.05), or "
+        "none for no test. risk: risk of joining an independent pair (default: 0.001).",
+        metavar="NUMBER|none",
+    ),
+    test: Test | None = rule_option(
+        "bits, risk: Fisher's exact test, also valid for rare columns, or the paper's normal "
+        "approximation (default: exact for bits, normal for risk)."
+    ),
+    correction: Correction | None = rule_option(
+        "bits, risk: correction for the number of pairs tested (default: bh for bits, none for "
+        "risk)."
+    ),
+    prune: bool | None = rule_option(
+        "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
+        "frequency below 5 (default: --prune for risk).",
+        "--prune/--no-prune",
+    ),
+    measure: Measure | None = rule_option(
+        "risk, NUMBER: measure of association; the strongest pairs come first (default: phi, the "
+        "correlation)."
+    ),
+    search: Search | None = search_option(
+        "Join many pairs per iteration, or only the best one (default: pairwise for evidence and "
+        "bits, batch for the paper's rules)."
+    ),
+    stop: Stop | None = search_option(
+        f"When to stop. {_list_choices(STOPS)} Default: gain for evidence and bits, rms for the "
+        "paper's rules."
+    ),
+    max_iter: int | None = search_option(
+        "Maximum number of iterations. The paper's rules run exactly this many, unless --stop is "
+        "given."
+    ),
+    max_length: int | None = search_option(
+        "Maximum number of tags per feature, or of literals with the paper's rules."
+    ),
+    max_features: int | None = search_option("Keep the best model with at most N features."),
+    min_support: float | None = search_option(
+        "Suppress features that are true in less than this share of rows."
+    ),
+    variables: Path | None = VARIABLES,
 ) -> dict[str, Any]:
     given = {"factor": factor, "test": test, "prune": prune, "measure": measure}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -287,15 +253,12 @@ def _rule_parameters(
 
 def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
     """Return the criterion as UFC takes it: a name, a number, or an object with settings."""
-    from conjunct.errors import InputError
-    from conjunct.ufc import CRITERIA as KNOWN
-
     number = _parse_number(given)
     if number is None and given not in NAMED_CRITERIA:
         raise InputError(
             f"--criterion must be {', '.join(NAMED_CRITERIA)} or a number; got {given!r}"
         )
-    rule = KNOWN["threshold" if number is not None else given]
+    rule = ufc.CRITERIA["threshold" if number is not None else given]
     known = [name for name in rule().get_params() if name != "threshold"]
     for name in settings:
         if name not in known:
@@ -313,8 +276,6 @@ def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
 
 def parse_alpha(given: str) -> float | None:
     """Return the value of ``--alpha``."""
-    from conjunct.errors import InputError
-
     if given == "none":
         return None
     number = _parse_number(given)
@@ -332,3 +293,268 @@ def _parse_number(text: str) -> float | None:
 
 RULE_OPTIONS = (_rule_parameters,)
 """The options of a rule, for `takes`; the command gets the parameters of UFC."""
+
+
+# delimiters that are hard to type in a shell
+_SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
+
+
+@dataclass(frozen=True)
+class DataInput:
+    """The way in which a command reads its data."""
+
+    options: ReadOptions
+    binarizer: Binarizer | None = None
+    cleaner: TagCleaner | None = None
+    has_weights: bool = False
+    """True if the column that names the rows holds their weights."""
+
+    def read_weights_from(self, column: str | None) -> DataInput:
+        """Return this input with a column of weights."""
+        if column is None:
+            return self
+        if self.options.id is not None:
+            raise InputError("use either --id or --weights, not both")
+        return replace(self, options=replace(self.options, id=column), has_weights=True)
+
+    def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
+        """Return the table without its weights, and the weights as a parameter of ``fit``."""
+        if not self.has_weights or table.ids is None:
+            return table, {}
+        weights = []
+        for row, text in enumerate(table.ids.values):
+            weight = data_.number(text)
+            if weight is None:
+                raise InputError(
+                    f"column {table.ids.name!r}, row {row}: {text!r} is not a number: --weights "
+                    "needs numbers"
+                )
+            weights.append(weight)
+        return replace(table, ids=None), {"sample_weight": weights}
+
+    def only_tags(self) -> DataInput:
+        """Return this input with the column of tags alone, if there is one."""
+        tags = self.options.tags
+        if tags is None or self.options.columns is not None:
+            return self
+        return replace(self, options=replace(self.options, columns=[tags]))
+
+    def read(self, data: Path, model: FeatureConstructor | None = None) -> BooleanData:
+        """Return a Boolean table; for a model its columns, prepared as they were for it."""
+        name, names = name_of(data), None
+        preparing: DataInput | Preparation = self
+        if model is not None:
+            preparing = model.preparation_
+            if hasattr(model, "feature_names_in_"):
+                names = list(model.feature_names_in_)
+        with time_step(f"read {name}"), show_rows_read(f"Reading {name}") as progress:
+            return files.read_boolean(
+                file_of(data),
+                **asdict(self.options),
+                binarizer=preparing.binarizer,
+                cleaner=preparing.cleaner,
+                names=names,
+                progress=progress,
+            )
+
+    def naming_cells_of(
+        self, data: Path, if_empty: str = "fill it in or drop the row"
+    ) -> AbstractContextManager[None]:
+        """Add the file and the line to errors about cells of the data."""
+        return files.naming_cells_of(file_of(data), self.options, if_empty)
+
+
+def _make_input(
+    format_: Format | None = data_option(
+        "File format, if the extension does not show it: csv, tsv, text, parquet, arrow, excel, "
+        "database, jsonl, json, arff, baskets, svmlight or long.",
+        "--format",
+        metavar="FORMAT",
+    ),
+    columns: list[str] | None = data_option(
+        "Columns (or tags) to read, such as a,b; may be repeated.", metavar="NAMES"
+    ),
+    exclude: list[str] | None = data_option("Columns (or tags) to ignore.", metavar="NAMES"),
+    id_: str | None = data_option("Column that identifies the rows.", "--id", metavar="NAME"),
+    separator: str | None = data_option(
+        "Delimiter between cells, or between the tags of a basket.", metavar="TEXT"
+    ),
+    tags: str | None = data_option(
+        "Column with the tags of each row, such as water;tree or a JSON list.", metavar="NAME"
+    ),
+    tag_separator: str | None = data_option("Delimiter between tags, with --tags.", metavar="TEXT"),
+    null: list[str] | None = data_option(
+        "Text that marks a missing cell, such as ?.", metavar="TEXT"
+    ),
+    sheet: str | None = data_option("Sheet of a spreadsheet (default: the first).", metavar="NAME"),
+    table: str | None = data_option("Table of a database that has several.", metavar="NAME"),
+    header: bool | None = data_option(
+        "Whether the first line is a header (default: inferred).", "--header/--no-header"
+    ),
+) -> DataInput:
+    return DataInput(
+        files.ReadOptions(
+            format_,
+            columns or None,
+            exclude or (),
+            id_,
+            _SPELLED.get(separator or "", separator),
+            tags,
+            null or (),
+            _SPELLED.get(tag_separator or "", tag_separator),
+            sheet,
+            table,
+            header,
+        )
+    )
+
+
+def _make_preparing_input(
+    binning: Literal["quantile", "width", "kmeans"] = data_option(
+        "Bin numbers into equally many rows, into equal widths, or by k-means.", default="quantile"
+    ),
+    bins: int = data_option("Number of bins per numeric column.", default=4),
+    cumulative: bool = data_option(
+        "Make age ≥ 30 instead of age in [30, 45).", "--cumulative", default=False
+    ),
+    edges: list[str] | None = data_option(
+        "Bin edges of a column, such as age=30,45,60.", metavar="NAME=NUMBERS"
+    ),
+    min_frequency: float = data_option(
+        "Group values rarer than this count (or share, if below 1).", default=1
+    ),
+    max_categories: int = data_option(
+        "Maximum number of tags per categorical column; the rarest are grouped.", default=20
+    ),
+    rare_categories: Literal["group", "drop"] = data_option(
+        "Group rare values, or drop them.", default="group"
+    ),
+    categorical: list[str] | None = data_option(
+        "Columns to read as categories, even if they hold numbers or dates.", metavar="NAMES"
+    ),
+    clean_tags: bool = data_option(
+        "Merge spellings of tags, as conjunct tags does.", "--clean-tags", default=False
+    ),
+    synonyms: Path | None = data_option("File that maps tags to their preferred names."),
+    **reading: Any,
+) -> DataInput:
+    binarizer = data_.Binarizer(
+        binning,
+        n_bins=bins,
+        cumulative=cumulative,
+        edges=dict(map(_parse_edges, edges)) if edges else None,
+        min_frequency=min_frequency,
+        max_categories=max_categories,
+        rare_categories=rare_categories,
+        categorical=[name for given in categorical or () for name in given.split(",")],
+    )
+    binarizer.settings()
+    cleaner = None
+    if clean_tags or synonyms is not None:
+        known = None if synonyms is None else files.read_synonyms(synonyms)
+        cleaner = data_.TagCleaner(synonyms=known)
+    return DataInput(_make_input(**reading).options, binarizer, cleaner)
+
+
+def _parse_edges(given: str) -> tuple[str, list[float]]:
+    column, _, numbers = given.rpartition("=")
+    try:
+        return column, [float(number) for number in numbers.split(",")]
+    except ValueError:
+        raise InputError(f"--edges must be like age=30,45,60; got {given!r}") from None
+
+
+READING_OPTIONS = (_make_input,)
+"""The options about reading, for `takes`; the command gets a `DataInput`."""
+PREPARING_OPTIONS = (_make_input, _make_preparing_input)
+"""These, and the options that make raw columns Boolean."""
+
+
+@dataclass(frozen=True)
+class StreamInput:
+    """Files that are read as one stream, in place of a ``DataInput``."""
+
+    source: DataInput
+    files: Sequence[Path]
+    memory: str | None = None
+    scheduler: str | None = None
+    engine: str | None = None
+
+    @property
+    def cluster(self) -> Engine | None:
+        """The engine that counts the rows, unless it is this process."""
+        if self.scheduler is None and self.engine is None:
+            return None
+        return counting.ENGINES[self.engine or "dask"]
+
+    def read(self, data: Path) -> Stream:
+        """Return all files, of which ``data`` is the first, as a stream."""
+        words = name_of(data) if len(self.files) == 1 else f"{len(self.files)} files"
+        with time_step(f"looked through {words}"), show_rows_read(f"Reading {words}") as progress:
+            found = files.stream(
+                *map(file_of, self.files),
+                **asdict(self.source.options),
+                memory=self.memory,
+                binarizer=self.source.binarizer,
+                cleaner=self.source.cleaner,
+                progress=progress,
+            )
+        # the bar ends here; the next one shows iterations
+        found = replace(found, progress=None)
+        return found if self.cluster is None else replace(found, engine=self.cluster.name)
+
+    @contextmanager
+    def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
+        """Connect to the cluster; a stream names its cells without help."""
+        from conjunct.memory import parse_bytes
+
+        if self.cluster is None:
+            yield
+            return
+        memory = None if self.memory is None else parse_bytes(self.memory)
+        address = None if self.scheduler == "local" else self.scheduler
+        with self.cluster.connect(address, memory):
+            yield
+
+
+def read_model(file: Path) -> FeatureConstructor:
+    """Return the model in a file."""
+    with time_step(f"read {file}"):
+        return estimators.load(file)
+
+
+def require_chunks(model: FeatureConstructor, file: Path) -> InvertibleConstructor:
+    """Return the model if it has chunks, and raise otherwise."""
+    if not isinstance(model, estimators.InvertibleConstructor):
+        raise InputError(
+            f"{file}: a {type(model).__name__} model has no chunks: use a model written by "
+            "conjunct fit or path"
+        )
+    return model
+
+
+def require_ufc(model: FeatureConstructor, file: Path, otherwise: str) -> UFC:
+    """Return the model if it is a UFC, and raise otherwise."""
+    if not isinstance(model, estimators.UFC):
+        kind = type(model).__name__
+        raise InputError(f"{file}: a {kind} model {otherwise}: use a model written by conjunct fit")
+    return model
+
+
+def check_id_name(ids: Ids | None, *columns: str) -> None:
+    """Refuse a column of ids with the name of an output column."""
+    if ids is not None and ids.name in columns:
+        raise InputError(
+            f"the --id column has the name of an output column, {ids.name!r}: rename it"
+        )
+
+
+def set_column_options(model: FeatureConstructor, **given: Any) -> None:
+    """Set parameters of the columns that a model returns, unless they are None."""
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(model, estimators.InvertibleConstructor):
+            option, kind = f"--{name.replace('_', '-')}", type(model).__name__
+            raise InputError(f"{option} does not apply to a {kind} model")
+        setattr(model, name, value)

@@ -1,17 +1,20 @@
-"""Print and save what a command found: as text, as JSON, or not at all."""
+"""Print and save what a command found: as text with tables, as JSON, or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+from conjunct import data, estimators, explain, expressions, files, ufc
 from conjunct.cli.options import output_option
 from conjunct.cli.terminal import (
     DASH,
     as_options,
     ascii_only,
+    console,
     is_printed,
     set_volume,
     showable,
@@ -27,11 +30,11 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from conjunct.data import BooleanData
-    from conjunct.estimators import FeatureConstructor, UFCPath
-    from conjunct.explain import Finding, Formulas
+    from conjunct.data import BooleanData, Preparation
+    from conjunct.estimators import Chunk, FeatureConstructor
+    from conjunct.explain import FeatureFacts, Finding, Formulas, Summary
     from conjunct.files import Stream
-    from conjunct.ufc import Solution
+    from conjunct.ufc import Indicators
 
 Document = Mapping[str, Any]
 
@@ -39,6 +42,17 @@ LONGEST = 240
 """Characters of a name or formula in a table."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
+_COLUMNS_SHOWN = 20
+_FINDINGS_SHOWN = 5
+_SHORT_NAME = 72  # characters of a chunk that is named in full
+_FEATURES_SHOWN = 10
+# Example rows: how many are read, how many are shown, and the characters that fit on a line of 80.
+_LOOKED_AT = 1024
+_EXAMPLES_SHOWN = 3
+_SHORT = 66
+# Characters of the parents of a feature, and those of the other columns beside them.
+_LEAST_ROOM = 20
+_OTHER_COLUMNS = 54
 
 
 @dataclass(frozen=True)
@@ -71,42 +85,38 @@ class Output:
         self, out: Path | None, what: str, model: Path, *, lists: bool = False, sparse: bool = False
     ) -> None:
         """Check before any work that a table can be written, and not over the model."""
-        from conjunct.files import check_table_target, check_target, is_sparse_file
-
         if out is None or is_printed(out):
             if self.json:
                 raise InputError(f"--json needs --out: without it, the {what} are printed")
             return
-        if not (sparse and is_sparse_file(out)):
-            check_table_target(out, lists=lists)
-        if check_target(out) == model.resolve():
+        if not (sparse and files.is_sparse_file(out)):
+            files.check_table_target(out, lists=lists)
+        if files.check_target(out) == model.resolve():
             raise InputError(f"{out} is the model: choose another file for the {what}")
 
     def table(
         self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
     ) -> None:
         """Print a table as CSV; or write it to a file, and print what was written."""
-        from conjunct.files import as_csv
-
         if is_printed(out):
-            write_text(as_csv(frame))
+            write_text(files.as_csv(frame))
             return
         save_table(out, lambda: frame)
         self.show(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
 
 
 def _make_output(
-    json: Annotated[bool, output_option("Print the result as JSON.", "--json")] = False,
-    verbose: Annotated[
-        bool, output_option("Print each step and how long it took.", "--verbose", "-v")
-    ] = False,
+    json: bool = output_option("Print the result as JSON.", "--json", default=False),
+    verbose: bool = output_option(
+        "Print each step and how long it took.", "--verbose", "-v", default=False
+    ),
 ) -> Output:
     set_volume(1 if verbose else 0)
     return Output(json)
 
 
 def _make_quiet_output(
-    quiet: Annotated[bool, output_option("Print errors only.", "--quiet", "-q")] = False,
+    quiet: bool = output_option("Print errors only.", "--quiet", "-q", default=False),
     *,
     json: bool,
     verbose: bool,
@@ -170,27 +180,213 @@ def draw_bar(share: float) -> Text:
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), "cyan")
 
 
+def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
+    """Return what was read in numbers, and how other columns were made Boolean."""
+    if isinstance(table, files.Stream):
+        names = "tags" if table.preparation.binarizer else "columns"
+        facts = [
+            ("files", explain.count(len(table.rows))),
+            ("rows", explain.count(table.n_rows)),
+            (names, explain.count(len(table.names))),
+            ("counted", "from disk" if table.engine == "disk" else f"on {table.engine.title()}"),
+        ]
+    else:
+        facts = explain.data_facts(data.DataSummary.of(table))
+    return Table(("data", ""), facts, wrapped=1), preparation_table(table.preparation)
+
+
+def preparation_table(preparation: Preparation) -> Table | None:
+    """Return what is done to each raw column, if anything is."""
+    columns = explain.column_preparations(preparation)
+    rows = [(explain.shorten(column, LONGEST), text) for column, text in columns.items()]
+    heading = "made Boolean" if preparation.binarizer else "cleaned"
+    return Table(("column", heading), rows, wrapped=1, most=_COLUMNS_SHOWN) if rows else None
+
+
+def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
+    """Return indicators, one labelled line each."""
+    rows = [
+        (
+            name,
+            str(line.n_features),
+            f"{line.length:.2f}",
+            *("-" if isnan(x) else f"{x:.3f}" for x in (line.oi, line.c0, line.rms)),
+        )
+        for name, line in lines
+    ]
+    return Table(("", ">features", ">length", ">OI", ">C0", ">RMS"), rows)
+
+
+def feature_table(
+    summary: Summary,
+    features: Sequence[FeatureFacts],
+    *,
+    with_formulas: bool = False,
+    formulas: Formulas | None = None,
+) -> Table:
+    """Return a table of features with their tags and, if wanted, their formulas.
+
+    Where a rule adds features and replaces nothing, the formula is the feature.
+    """
+    from rich.text import Text
+
+    fitted, style = summary.model.feature_set_, summary.model.formula_style
+    by_formula = not fitted.merges
+    given = dict(zip(fitted.features, formulas.expressions, strict=True)) if formulas else {}
+    origins = fitted.origins()
+    more = (">evidence", *((">length", ">r") if with_formulas else ()))
+    headings = ("feature", ">rows", "", *((">length", ">iter") if by_formula else more))
+    rows = []
+    for feature in features:
+        expression = given.get(feature.number, fitted.lineage.expression(feature.number))
+        formula = explain.label(expression, style, LONGEST)
+        name: RenderableType = Text(showable(explain.shorten(feature.text, LONGEST)))
+        bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
+        numbers: tuple[str, ...] = (bits,)
+        if by_formula:
+            name = _with_origin(summary, feature.number, formula)
+            numbers = str(expression.length), str(fitted.iteration(feature.number))
+        elif with_formulas:
+            name = _with_details(feature.text, [formula])
+            numbers = bits, str(expression.length), f"{origins[feature.number].r:.2f}"
+        rows.append((name, f"{feature.rows:,}", draw_bar(feature.share), *numbers))
+    return Table(headings, rows)
+
+
+def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
+    """Return a name with smaller lines below it."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    details = Text("\n".join(map(showable, lines)), "dim")
+    return Group(Text(showable(explain.shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2)))
+
+
+def finding_table(findings: Sequence[Finding]) -> Table:
+    """Return findings with their sentences, and what is folded into each in a line or two."""
+    rows = []
+    for one in findings:
+        lines = [one.sentence]
+        if (chunk := one.part_of) is not None:
+            size = len(chunk.tags)
+            whole = chunk.name if len(chunk.name) <= _SHORT_NAME else f"a chunk of {size} tags"
+            lines.append(f"Part of {whole}, in {explain.count(chunk.rows, 'row')}.")
+        lines += [copies.sentence for copies in one.copies]
+        short = [other for other in one.also if len(other.tags) <= len(one.tags)][:1]
+        lines += [f"Also: {other.name}. {other.sentence}" for other in short]
+        lift = f"×{one.lift:.1f}" if one.lift < 99.95 else f"×{one.lift:,.0f}"
+        rows.append((_with_details(one.name, lines), f"{one.rows:,}", draw_bar(one.share), lift))
+    return Table(("finding", ">rows", "", ">lift"), rows)
+
+
+def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
+    """Return the formula and, on a line below it, its parents unless they are columns."""
+    from rich.console import Group
+    from rich.text import Text
+
+    fitted = summary.model.feature_set_
+    parents = fitted.parents(number)
+    if not any(map(fitted.iteration, parents)):
+        return Text(showable(formula))
+    left, right = map(summary.formula, parents)
+    room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
+    # each gets half, and what the other does not need
+    half = room // 2
+    shown = (
+        explain.shorten(left, max(half, room - len(right))),
+        explain.shorten(right, max(half, room - len(left))),
+    )
+    words = showable(f"  from {' and '.join(shown)}")
+    return Group(Text(showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
+
+
+def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
+    """Return two or three rows as their chunks; ``None`` where the rows are not in memory.
+
+    They are short, have chunks of several tags, and share none of these.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    if not isinstance(model, estimators.InvertibleConstructor):
+        return None
+    if not isinstance(table, data.BooleanData):
+        return None
+    ids = table.ids and table.ids._replace(values=table.ids.values[:_LOOKED_AT])
+    if table.n_rows > _LOOKED_AT:
+        table = replace(table, columns=table.columns.first_rows(_LOOKED_AT), ids=ids)
+    rows = model.chunks(table)
+    texts = [expressions.CHUNKS_BETWEEN.join(map(expressions.pattern_text, row)) for row in rows]
+    large = [{chunk for chunk in row if len(chunk) > 1} for row in rows]
+
+    def rank(k: int) -> tuple[bool, int, bool, int]:
+        return len(texts[k]) > _SHORT, -min(len(large[k]), 2), len(rows[k]) < 2, k
+
+    shown: set[Chunk] = set()
+    chosen: list[int] = []
+    for k in sorted((k for k, chunks in enumerate(large) if chunks), key=rank):
+        if len(chosen) < _EXAMPLES_SHOWN and not large[k] & shown:
+            chosen.append(k)
+            shown |= large[k]
+    grid = Table.grid(padding=(0, 2))
+    for k in sorted(chosen):
+        name = explain.shorten(ids.values[k], 20) if ids else f"row {k + 1}"
+        chunks = explain.shorten(texts[k], LONGEST)
+        grid.add_row(Text(showable(f"  {name}")), Text(showable(chunks)))
+    return grid if chosen else None
+
+
+def render_summary(
+    model: FeatureConstructor,
+    table: BooleanData | Stream,
+    out: Path | None = None,
+    *,
+    formulas: bool = False,
+) -> Iterator[RenderableType | None]:
+    """Yield what was found, some rows as chunks, why it stopped, and the description length."""
+    from rich.console import Group
+
+    summary = explain.Summary(model, as_options)
+    yield summary.overview
+    if not summary.n_iter:
+        # why is a note already
+        return
+    elsewhere = "" if out is None else f"; conjunct show {out} lists more"
+    shown = summary.findings[:_FINDINGS_SHOWN]
+    if shown:
+        yield finding_table(shown)
+        if len(summary.findings) > _FINDINGS_SHOWN:
+            yield f"Top {_FINDINGS_SHOWN} of {len(summary.findings):,} findings{elsewhere}."
+    yield summary.name_copies(shown) or None
+    features = summary.new_features
+    if features and (formulas or not (summary.findings or summary.same_columns)):
+        yield feature_table(summary, features[:_FEATURES_SHOWN], with_formulas=formulas)
+        if len(features) > _FEATURES_SHOWN:
+            yield f"Top {_FEATURES_SHOWN} of {len(features):,} features{elsewhere}."
+    examples = example_table(model, table)
+    if examples is not None:
+        yield Group("Rows as chunks:", examples)
+    yield f"{summary.plain_reason} {summary.length}".strip() or None
+
+
 def model_document(
     model: FeatureConstructor,
     *,
     formulas: Formulas | None = None,
-    data: BooleanData | Stream | None = None,
+    table: BooleanData | Stream | None = None,
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """Return a fitted model as JSON: what it is, what it was made from, and its features."""
-    from conjunct.estimators import InvertibleConstructor, formula_columns
-    from conjunct.explain import Summary
-    from conjunct.ufc import Rule
-
-    summary = Summary(model, as_options)
+    summary = explain.Summary(model, as_options)
     # a truncated model has no counts of rows
-    has_chunks = isinstance(model, InvertibleConstructor)
+    has_chunks = isinstance(model, estimators.InvertibleConstructor)
     has_code = has_chunks and model.feature_set_.has_code
     features = model.get_features("dict")
     if formulas is not None:
-        features |= formula_columns(formulas, model.formula_style)
+        features |= estimators.formula_columns(formulas, model.formula_style)
     parameters = {
-        name: value.record() if isinstance(value, Rule) else value
+        name: value.record() if isinstance(value, ufc.Rule) else value
         for name, value in model.get_params(deep=False).items()
         if name not in model.unsaved_parameters
     }
@@ -212,8 +408,8 @@ def model_document(
         "merges": records(model.get_rules("dict")) if has_chunks else [],
         "history": model.history_,
     }
-    if data is not None:
-        document["data"] = data_document(data)
+    if table is not None:
+        document["data"] = data_document(table)
     if saved is not None:
         document["saved"] = saved
     return document
@@ -235,32 +431,12 @@ def _finding_document(finding: Finding) -> dict[str, Any]:
     }
 
 
-def path_document(model: UFCPath) -> dict[str, Any]:
-    """Return a path as JSON: its front and its closest point, which is the model."""
-    return {
-        "n_solutions": len(model.solutions_),
-        "complete": model.complete_,
-        "covered_from": model.covered_from_,
-        "closest_point": _solution_document(model.closest_point_),
-        "front": [_solution_document(solution) for solution in model.front_],
-        "model": model_document(model),
-    }
-
-
 def data_document(table: BooleanData | Stream) -> dict[str, Any]:
     """Return the size of what was read as JSON."""
-    from conjunct.data import DataSummary
-    from conjunct.files import Stream
-
-    if isinstance(table, Stream):
+    if isinstance(table, files.Stream):
         n_rows, n_features = table.shape
         return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
-    return asdict(DataSummary.of(table))
-
-
-def _solution_document(solution: Solution) -> dict[str, Any]:
-    derived = {"threshold": solution.threshold, "distance": solution.distance}
-    return derived | asdict(solution)
+    return asdict(data.DataSummary.of(table))
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
@@ -273,12 +449,10 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
 
     ``read`` and ``targets`` say what the files are: a model, a table of results, a page.
     """
-    from conjunct.files import check_page_target, check_table_target, check_target
-
     taken = {
         file.resolve(): f"{file} is the {what}"
-        for what, files in read.items()
-        for file in ([files] if isinstance(files, Path) else files)
+        for what, some in read.items()
+        for file in ([some] if isinstance(some, Path) else some)
     }
     for what, target in targets.items():
         if target is None:
@@ -286,14 +460,14 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
         if what in ("model", "checkpoint") and target == DASH:
             option = "out" if what == "model" else what
             raise InputError(f"--{option} needs a file name, such as {what}.json")
-        place = check_target(target)
+        place = files.check_target(target)
         if place in taken:
             raise InputError(f"{taken[place]}: choose another file for the {what}")
         taken[place] = f"{target} is the {what}"
         if what in ("report", "page"):
-            check_page_target(target)
+            files.check_page_target(target)
         elif what in ("result", "labels", "solutions"):
-            check_table_target(target)
+            files.check_table_target(target)
         elif what == "figure" and target.suffix not in (".svg", ".png"):
             raise InputError(f"{target}: the file name of a figure must end in .svg or .png")
 
@@ -307,9 +481,7 @@ def save(out: Path | None, write: Callable[[Path], object]) -> None:
 
 def save_table(out: Path | None, frame: Callable[[], pl.DataFrame]) -> None:
     """Write a table unless the file is None."""
-    from conjunct.files import write_table
-
-    save(out, lambda file: write_table(file, frame()))
+    save(out, lambda file: files.write_table(file, frame()))
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
@@ -322,9 +494,9 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
         Report(model, table, **options).save(out)
 
 
-def list_files(*files: Path | None) -> str:
+def list_files(*saved: Path | None) -> str:
     """Return a sentence about the files that were written."""
-    names = [str(file) for file in files if file is not None]
+    names = [str(file) for file in saved if file is not None]
     if not names:
         return "Not saved: add --out model.json to keep the model."
     return f"Saved as {', '.join(names)}."

@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from math import isnan
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from conjunct.errors import ConjunctWarning, one_line
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from conjunct.ufc import Indicators
+
+Update = Callable[..., None]
 
 DASH = Path("-")
 _CHUNK = 1 << 20
@@ -362,20 +364,32 @@ def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
         yield lambda n_rows, total: update(n_rows, f"{n_rows:,} rows", total)
 
 
-class Update(Protocol):
-    """A function that takes how much is done, a text, and how much there is in all."""
-
-    def __call__(self, done: float, words: str, total: float | None = None) -> None: ...
-
-
 @contextmanager
 def show_bar(doing: str, total: float | None) -> Iterator[Update]:
-    """Show progress as a bar on a terminal, elsewhere as a line every ten seconds."""
+    """Show progress as a bar on a terminal, elsewhere as a line every ten seconds.
+
+    Yield a function that takes how much is done, a text, and how much there is in all, if that
+    is known now.
+    """
     if is_quiet():
         yield lambda done, words, total=None: None
         return
     if not sys.stderr.isatty():
-        yield _print_now_and_then(doing, total)
+        start = last = time.monotonic()
+
+        def print_now_and_then(done: float, words: str, total: float | None = total) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last < SECONDS_BETWEEN_LINES:
+                return
+            last = now
+            left = ""
+            if total and 0 < done < total:
+                left = f", about {(now - start) * (total / done - 1):.0f} s left"
+            name = one_line(replace_temp_path(doing))
+            _print_line(f"{name}: {words} ({now - start:.0f} s{left})")
+
+        yield print_now_and_then
         return
     from rich.progress import (
         BarColumn,
@@ -404,24 +418,6 @@ def show_bar(doing: str, total: float | None) -> Iterator[Update]:
             progress.update(task, completed=done, total=total, description=f"{doing}: {words}")
 
         yield update
-
-
-def _print_now_and_then(doing: str, all_: float | None) -> Update:
-    """Return a function that prints a line if the last one was long ago."""
-    start = last = time.monotonic()
-
-    def update(done: float, words: str, total: float | None = all_) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < SECONDS_BETWEEN_LINES:
-            return
-        last = now
-        left = ""
-        if total and 0 < done < total:
-            left = f", about {(now - start) * (total / done - 1):.0f} s left"
-        _print_line(f"{one_line(replace_temp_path(doing))}: {words} ({now - start:.0f} s{left})")
-
-    return update
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -75,8 +75,7 @@ class Dialect:
         if self.nan == "does not exist":
             return number
         if self.nan == "equals nothing":
-            is_nan = exp.If(this=exp.IsNan(this=number), true=exp.Null())
-            return exp.Case(ifs=[is_nan], default=number.copy())
+            return case((exp.IsNan(this=number), exp.Null()), default=number.copy())
         return exp.Nullif(this=number, expression=exp.cast(exp.Literal.string("NaN"), "double"))
 
     def infinity(self, number: float) -> exp.Expr | None:
@@ -93,33 +92,29 @@ class Dialect:
     def weekday(self, column: exp.Expr) -> exp.Expr:
         """Write the day of the week, one of ``weekdays``."""
         if self.weekday_function is not None:
-            return exp.Anonymous(this=self.weekday_function, expressions=[column])
+            return call(self.weekday_function, column)
         return exp.Extract(this=exp.Var(this=self.weekday_field), expression=column)
 
     def either(self, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
         """Write a condition: true where ``yes`` is, false where ``no`` is, and NULL elsewhere."""
-        if self.has_booleans:
-            return _case(yes, no, truth_value)
-        return self.as_condition(_case(yes, no, _one_or_zero))
+        value = truth_value if self.has_booleans else literal
+        return self.as_condition(case((yes, value(True)), (no, value(False))))
 
     def fill(self, condition: exp.Expr) -> exp.Expr:
         """Write a condition that is false where it would be NULL."""
         if self.has_booleans:
             return exp.Coalesce(this=condition, expressions=[truth_value(False)])
-        one = exp.If(this=condition, true=_one_or_zero(True))
-        return self.as_condition(exp.Case(ifs=[one], default=_one_or_zero(False)))
+        return self.as_condition(case((condition, literal(1)), default=literal(0)))
 
     def as_value(self, condition: exp.Expr) -> exp.Expr:
         """Write a condition as the value of a column."""
         if self.has_booleans:
             return condition
-        return _case(condition, exp.not_(condition), _one_or_zero)
+        return case((condition, literal(1)), (exp.not_(condition), literal(0)))
 
     def as_condition(self, column: exp.Expr) -> exp.Expr:
         """Write the result of ``as_value``, or a column of Booleans, as a condition again."""
-        if self.has_booleans:
-            return column
-        return exp.EQ(this=column, expression=exp.Literal.number(1))
+        return column if self.has_booleans else exp.EQ(this=column, expression=literal(1))
 
     def create(
         self, kind: Literal["view", "table"], name: exp.Table, query: exp.Select
@@ -164,15 +159,22 @@ class Dialect:
 
 def truth_value(value: bool) -> exp.Expr:
     """Write true or false; not TRUE, which SQLite takes for a column if one has that name."""
-    return exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(int(value)))
+    return exp.EQ(this=literal(1), expression=literal(value))
 
 
-def _one_or_zero(value: bool) -> exp.Expr:
-    return exp.Literal.number(int(value))
+def literal(number: float) -> exp.Expr:
+    """Write a number, without decimals where it is whole."""
+    return exp.Literal.number(int(number) if float(number).is_integer() else number)
 
 
-def _case(yes: exp.Expr, no: exp.Expr, value: Callable[[bool], exp.Expr]) -> exp.Expr:
-    return exp.Case(ifs=[exp.If(this=yes, true=value(True)), exp.If(this=no, true=value(False))])
+def call(function: str, *arguments: exp.Expr) -> exp.Expr:
+    """Write a call of a function by its name."""
+    return exp.Anonymous(this=function, expressions=[*arguments])
+
+
+def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Expr:
+    """Write a CASE of conditions and values."""
+    return exp.Case(ifs=[exp.If(this=when, true=then) for when, then in branches], default=default)
 
 
 def check_text(text: str, what: str) -> None:
@@ -194,12 +196,13 @@ class ClickHouse(Dialect):
     ) -> exp.Create:
         create = super().create(kind, name, query)
         if kind == "table":
-            engine = exp.EngineProperty(this=exp.Anonymous(this="MergeTree"))
+            engine = exp.EngineProperty(this=call("MergeTree"))
             order = exp.Order(expressions=[exp.Ordered(this=exp.Tuple())])
             create.set("properties", exp.Properties(expressions=[engine, order]))
         return create
 
 
+_ENDS = f"^[{BLANKS}]+|[{BLANKS}]+$"
 _MYSQL_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
@@ -210,18 +213,16 @@ class MySQL(Dialect):
         kind = exp.DataType(this=exp.DType.CHARACTER_SET, kind=exp.Var(this="utf8mb4"))
         cell = exp.Cast(this=column, to=kind)
         # its TRIM takes words from the ends, not characters
-        ends = self.string(f"^[{BLANKS}]+|[{BLANKS}]+$")
-        trimmed = exp.Anonymous(this="REGEXP_REPLACE", expressions=[cell, ends, self.string("")])
+        trimmed = call("REGEXP_REPLACE", cell, self.string(_ENDS), self.string(""))
         return exp.Collate(this=trimmed, expression=exp.Var(this="utf8mb4_bin"))
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
-        text = self.text(column)
         # not REGEXP_LIKE, which MariaDB does not have
-        found = exp.Anonymous(this="REGEXP_INSTR", expressions=[text, self.string(_MYSQL_NUMBER)])
-        is_number = exp.GT(this=found, expression=exp.Literal.number(0))
+        found = call("REGEXP_INSTR", self.text(column), self.string(_MYSQL_NUMBER))
         # not of every column: numbers of 32 bits are not what their text says
-        cell = text if is_text else column
-        return exp.Case(ifs=[exp.If(this=is_number, true=exp.cast(cell.copy(), "double"))])
+        cell = self.text(column) if is_text else column
+        is_number = exp.GT(this=found, expression=literal(0))
+        return case((is_number, exp.cast(cell.copy(), "double")))
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
         # MySQL would round to seconds
@@ -237,17 +238,14 @@ class Oracle(Dialect):
     """Oracle: a condition is no value, an empty text is NULL, and TRIM takes one character."""
 
     def text(self, column: exp.Expr) -> exp.Expr:
-        cell = exp.cast(column, "varchar(4000)")
-        ends = self.string(f"^[{BLANKS}]+|[{BLANKS}]+$")
-        return exp.Anonymous(this="REGEXP_REPLACE", expressions=[cell, ends])
+        return call("REGEXP_REPLACE", exp.cast(column, "varchar(4000)"), self.string(_ENDS))
 
     def cell_text(self, column: exp.Expr) -> exp.Expr:
         return self.text(column)
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
         cell = self.text(column) if is_text else column
-        number = exp.Anonymous(this="TO_BINARY_DOUBLE", expressions=[cell])
-        return exp.Anonymous(this="NANVL", expressions=[number, exp.Null()])
+        return call("NANVL", call("TO_BINARY_DOUBLE", cell), exp.Null())
 
     def infinity(self, number: float) -> exp.Expr:
         infinite = exp.Column(this=exp.Identifier(this="BINARY_DOUBLE_INFINITY", quoted=False))
@@ -261,9 +259,8 @@ class Oracle(Dialect):
 
     def weekday(self, column: exp.Expr) -> exp.Expr:
         # days since Monday: what TO_CHAR calls a day depends on the session
-        day = exp.Anonymous(this="TRUNC", expressions=[column, self.string("DD")])
-        monday = exp.Anonymous(this="TRUNC", expressions=[column.copy(), self.string("IW")])
-        return exp.Sub(this=day, expression=monday)
+        day = call("TRUNC", column, self.string("DD"))
+        return exp.Sub(this=day, expression=call("TRUNC", column.copy(), self.string("IW")))
 
 
 _SQLITE_FORMATS = {"year": "%Y", "month": "%m", "weekday": "%w", "hour": "%H"}
@@ -275,23 +272,21 @@ class SQLite(Dialect):
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
         # a text is compared as a number if it is one, and is above all numbers if it is not
         is_number = exp.LTE(this=column, expression=exp.cast(self.infinity(1), "double"))
-        ifs = [exp.If(this=is_number, true=exp.cast(column.copy(), "double"))]
-        return exp.Case(ifs=ifs)
+        return case((is_number, exp.cast(column.copy(), "double")))
 
     def infinity(self, number: float) -> exp.Expr:
         return exp.Literal.number("9e999" if number > 0 else "-9e999")
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
         format_ = exp.Literal.string(_SQLITE_FORMATS[part])
-        return exp.cast(exp.Anonymous(this="STRFTIME", expressions=[format_, column]), "int")
+        return exp.cast(call("STRFTIME", format_, column), "int")
 
 
 class Trino(Dialect):
     """Trino: infinity is a function."""
 
     def infinity(self, number: float) -> exp.Expr:
-        infinite = exp.Anonymous(this="INFINITY")
-        return infinite if number > 0 else exp.Neg(this=infinite)
+        return call("INFINITY") if number > 0 else exp.Neg(this=call("INFINITY"))
 
 
 class TSQL(Dialect):
@@ -313,7 +308,7 @@ class TSQL(Dialect):
         monday = exp.cast(exp.Literal.string("17530101"), "timestamp")
         moment = exp.cast(column, "timestamp")
         days = exp.DateDiff(this=moment, expression=monday, unit=exp.Var(this="DAY"))
-        return exp.Mod(this=days, expression=exp.Literal.number(7))
+        return exp.Mod(this=days, expression=literal(7))
 
 
 _SPARK = Dialect(

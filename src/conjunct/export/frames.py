@@ -16,8 +16,19 @@ import narwhals as nw
 
 from conjunct.data import BLANKS, Container
 from conjunct.errors import InputError
-from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
-from conjunct.export.steps import best_plan, write_formula, write_formulas
+from conjunct.export.formulas import (
+    NO,
+    YES,
+    Check,
+    Flag,
+    HasTag,
+    OneOf,
+    PartOneOf,
+    best_plan,
+    refuse_lists,
+    write_formula,
+    write_formulas,
+)
 from conjunct.expressions import And, AtLeast, Constant, Exactly, Expression, Not, Or, Primitive
 from conjunct.parameters import one_of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from math import inf, isinf
 from typing import Literal, TypeAlias, get_args
@@ -15,16 +16,36 @@ from typing import Literal, TypeAlias, get_args
 from sqlglot import exp
 
 from conjunct.errors import InputError
-from conjunct.export.dialects import DIALECTS, Dialect, check_text, shorten_name, truth_value
-from conjunct.export.raw import NO, YES, Check, Flag, HasTag, OneOf, PartOneOf, refuse_lists
-from conjunct.export.steps import Plan, best_plan, is_shorter_inline, write_formula
+from conjunct.export.dialects import (
+    DIALECTS,
+    Dialect,
+    case,
+    check_text,
+    literal,
+    shorten_name,
+    truth_value,
+)
+from conjunct.export.formulas import (
+    NO,
+    YES,
+    Check,
+    Flag,
+    HasTag,
+    OneOf,
+    PartOneOf,
+    Plan,
+    best_plan,
+    is_shorter_inline,
+    refuse_lists,
+    write_formula,
+)
 from conjunct.expressions import Expression, Primitive, nodes
 from conjunct.parameters import one_of
 
 ColumnType: TypeAlias = Literal["boolean", "integer", "text"]
 Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
-_ROWS = "r"
+_ROWS = exp.TableAlias(this=exp.Identifier(this="r", quoted=True))
 
 # no query gives more: a limit that only keeps the database from merging a step with the next one
 _ALL_ROWS = 2**63 - 1
@@ -80,7 +101,7 @@ def to_sql(
     has_checks = bool(primitives) and (raw is not None or cut is not None or column_type == "text")
     most = inf if database.most_columns is None else database.most_columns - len(keep)
     aliased = origin.copy()
-    aliased.set("alias", _rows())
+    aliased.set("alias", _ROWS.copy())
     if not has_checks and is_shorter_inline(features.values(), most):
         columns: dict[str, exp.Expr] = {name: _column(name) for name in keep}
         for name, formula in features.items():
@@ -196,7 +217,7 @@ def _select_in_steps(
     # otherwise databases may merge the steps again
     if database.keeps_steps == "sample":
         for reads_step in (*steps[1:], query):
-            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=_literal(100))
+            all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=literal(100))
             reads_step.set("sample", all_rows)
     hint = True if database.keeps_steps == "hint" else None
     for number, step_query in enumerate(steps):
@@ -208,23 +229,20 @@ def _select_in_steps(
 
 
 def _step(number: int) -> exp.Expr:
-    return exp.Table(this=_identifier(f"step{number}"), alias=_rows())
-
-
-def _rows() -> exp.TableAlias:
-    return exp.TableAlias(this=_identifier(_ROWS))
+    return exp.Table(this=_identifier(f"step{number}"), alias=_ROWS.copy())
 
 
 def _column(name: str) -> exp.Column:
     # Qualified: SQLite takes an unknown "name" for a string, and other databases might take it
     # for the column of the result that has the same name.
-    return exp.Column(this=_identifier(name), table=_identifier(_ROWS))
+    return exp.Column(this=_identifier(name), table=_ROWS.this.copy())
 
 
 def _identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
+@dataclass(frozen=True, eq=False)
 class _Writer:
     """Formulas in SQL, on a table whose cells are read once, in a step before all others.
 
@@ -232,19 +250,17 @@ class _Writer:
     ``column_type="text"`` all columns are of text, whatever they were when the model was fitted.
     """
 
-    def __init__(
-        self,
-        dialect: Dialect,
-        column_type: ColumnType | None,
-        cut: float | None,
-        raw: Mapping[str, Check] | None,
-        fill: bool,
-        nan: bool,
-    ) -> None:
-        self.dialect, self.column_type, self.cut = dialect, column_type, cut
-        self.raw, self.fill, self.nan = raw, fill, nan
-        self.is_text = column_type == "text"
-        self.cells: dict[exp.Expr, str] = {}
+    dialect: Dialect
+    column_type: ColumnType | None
+    cut: float | None
+    raw: Mapping[str, Check] | None
+    fill: bool
+    nan: bool
+    cells: dict[exp.Expr, str] = field(default_factory=dict)
+
+    @property
+    def is_text(self) -> bool:
+        return self.column_type == "text"
 
     def primitive(self, name: str) -> exp.Expr:
         if self.raw is None:
@@ -266,12 +282,9 @@ class _Writer:
     def count(self, values: Sequence[exp.Expr], least: int, most: int) -> exp.Expr:
         def compare(comparison: type[exp.Binary], number: int, *, denied: bool) -> exp.Expr:
             holds = [exp.not_(value) if denied else value.copy() for value in values]
-            ones: list[exp.Expr] = [
-                exp.Case(ifs=[exp.If(this=one, true=_literal(1))], default=_literal(0))
-                for one in holds
-            ]
+            ones = [case((one, literal(1)), default=literal(0)) for one in holds]
             total = exp.paren(reduce(lambda x, y: exp.Add(this=x, expression=y), ones), copy=False)
-            return comparison(this=total, expression=_literal(number))
+            return comparison(this=total, expression=literal(number))
 
         # the count certainly holds, or certainly does not; neither is true where that depends on
         # missing cells. With n operands, n − k of them false leave k that are true or missing
@@ -292,7 +305,7 @@ class _Writer:
         if self.is_text:
             return self.check(Flag(column.name), column)
         if self.column_type == "integer":
-            return exp.NEQ(this=dialect.number(column), expression=exp.Literal.number(0))
+            return exp.NEQ(this=dialect.number(column), expression=literal(0))
         if self.nan and dialect.takes_nan_for_true:
             return exp.cast(dialect.without_nan(column), "boolean")
         return dialect.as_condition(column)
@@ -309,7 +322,7 @@ class _Writer:
         if isinstance(check, OneOf):
             if check.are_numbers:
                 numbers = map(float, check.words)
-                literals = (dialect.infinity(x) if isinf(x) else _literal(x) for x in numbers)
+                literals = (dialect.infinity(x) if isinf(x) else literal(x) for x in numbers)
                 return _is_in(self.number(column), literals)
             for word in check.words:
                 check_text(word, f"column {check.column!r}: the word {word!r}")
@@ -326,12 +339,12 @@ class _Writer:
             parts: Iterable[int] = check.numbers
             if check.part == "weekday":
                 parts = (dialect.weekdays[number - 1] for number in check.numbers)
-            return _is_in(value, map(_literal, parts))
+            return _is_in(value, map(literal, parts))
         sides: list[exp.Expr] = []
         if check.low is not None:
-            sides.append(exp.GTE(this=value.copy(), expression=_literal(check.low)))
+            sides.append(exp.GTE(this=value.copy(), expression=literal(check.low)))
         if check.high is not None:
-            sides.append(exp.LT(this=value.copy(), expression=_literal(check.high)))
+            sides.append(exp.LT(this=value.copy(), expression=literal(check.high)))
         return exp.and_(*sides, copy=False)
 
     def _cell(self, value: exp.Expr) -> exp.Expr:
@@ -349,19 +362,14 @@ class _Writer:
         place = exp.StrPosition(
             this=self._cell(whole), substr=string(f"{between}{check.tag}{between}")
         )
-        return self.dialect.fill(exp.GT(this=place, expression=exp.Literal.number(0)))
+        return self.dialect.fill(exp.GT(this=place, expression=literal(0)))
 
     def _spell_date(self, column: exp.Expr) -> exp.Expr:
         """Build 2024-12-31 of 20241231."""
-        digits = exp.cast(
-            exp.cast(self.dialect.number(column, is_text=self.is_text), "bigint"), "text"
-        )
+        number = self.dialect.number(column, is_text=self.is_text)
+        digits = exp.cast(exp.cast(number, "bigint"), "text")
         year, month, day = (
-            exp.Substring(
-                this=digits.copy(),
-                start=exp.Literal.number(start),
-                length=exp.Literal.number(length),
-            )
+            exp.Substring(this=digits.copy(), start=literal(start), length=literal(length))
             for start, length in ((1, 4), (5, 2), (7, 2))
         )
         dash = self.dialect.string("-")
@@ -390,7 +398,3 @@ def _is_in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
     if len(literals) == 1:
         return exp.EQ(this=value, expression=literals[0])
     return exp.In(this=value, expressions=literals)
-
-
-def _literal(number: float) -> exp.Expr:
-    return exp.Literal.number(int(number) if float(number).is_integer() else number)

@@ -10,10 +10,10 @@ from .expression import Not as Not
 from .expression import Or as Or
 from .expression import Primitive as Primitive
 from .expression import Style as Style
-from .order import canonical_key as canonical_key
-from .order import canonical_text as canonical_text
-from .order import compare_canonical as compare_canonical
 from .text import ExpressionSyntaxError as ExpressionSyntaxError
+from .text import canonical_key as canonical_key
+from .text import canonical_text as canonical_text
+from .text import compare_canonical as compare_canonical
 from .text import parse as parse
 from .text import render as render
 

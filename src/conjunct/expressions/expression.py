@@ -276,7 +276,7 @@ class _Connective(Expression):
     __match_args__ = ("operands",)
     operands: tuple[Expression, ...]
     _count: int
-    _sorted: tuple[Expression, ...] | None  # a cache that belongs to order.py
+    _sorted: tuple[Expression, ...] | None  # a cache that belongs to text.py
     _sum: int
 
     def __init__(self, *operands: Expression) -> None:
@@ -329,7 +329,7 @@ class Counted(Expression):
     __match_args__ = ("number", "operands")
     number: int
     operands: tuple[Expression, ...]
-    _sorted: tuple[Expression, ...] | None  # a cache that belongs to order.py
+    _sorted: tuple[Expression, ...] | None  # a cache that belongs to text.py
     _least: ClassVar[int]
 
     def __init__(self, number: int, operands: Iterable[Expression]) -> None:

@@ -1,12 +1,12 @@
 """The paper's tables and figures as functions and files, and the stability of features."""
 
+from .experiments import outcomes as outcomes
+from .experiments import reproduce as reproduce
 from .perturbation import Stability as Stability
 from .perturbation import stability as stability
 from .study import Outcome as Outcome
 from .study import Study as Study
-from .writing import outcomes as outcomes
-from .writing import reproduce as reproduce
 
 """For the other folders of conjunct."""
 
-from .writing import EXPERIMENTS as EXPERIMENTS
+from .experiments import EXPERIMENTS as EXPERIMENTS

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from conjunct.cli.inputs import (
-    PREPARING_OPTIONS,
-    READING_OPTIONS,
-    DataInput,
-    check_id_name,
-    read_model,
-    require_chunks,
-)
+from conjunct import estimators, explain, files
 from conjunct.cli.options import (
+    DATA_FILE,
+    JOBS,
+    MISSING,
+    MODEL_FILE,
+    MODEL_OUT,
+    PREPARING_OPTIONS,
     READ,
+    READING_OPTIONS,
+    REPORT_FILE,
+    RESULT_OUT,
+    VARIABLES,
     WRITTEN,
     Correction,
-    DataFile,
-    Jobs,
+    DataInput,
     Missing,
-    ModelFile,
-    ModelOut,
-    ReportFile,
-    ResultOut,
-    VariablesFile,
     argument,
+    check_id_name,
     option,
     output_option,
     parse_alpha,
+    read_model,
     read_variables_option,
+    require_chunks,
     takes,
 )
 from conjunct.cli.outputs import (
@@ -51,17 +52,16 @@ from conjunct.errors import ConjunctWarning, InputError
 if TYPE_CHECKING:
     from conjunct.data import BooleanData
     from conjunct.estimators import InvertibleConstructor, RowGroups
-    from conjunct.files import ReadOptions
 
 # marks of a group in the table
 _MARKS = 3
 
 
 def _make_test(
-    alpha: Annotated[
-        str, option("Maximum adjusted p-value; none shows all.", metavar="NUMBER|none")
-    ] = "0.05",
-    correction: Annotated[Correction, option("Correct p-values for the number of tests.")] = "holm",
+    alpha: str = option(
+        "Maximum adjusted p-value; none shows all.", default="0.05", metavar="NUMBER|none"
+    ),
+    correction: Correction = option("Correct p-values for the number of tests.", default="holm"),
 ) -> dict[str, Any]:
     return {"alpha": parse_alpha(alpha), "correction": None if correction == "none" else correction}
 
@@ -94,9 +94,9 @@ def _render_test(sides: str, test: dict[str, Any]) -> str:
     return f"Fisher's exact test, {sides}; {corrected} correction{at_most}."
 
 
-def _render_p(p: float) -> str:
-    """Return a p-value in ASCII."""
-    return f"{p:.2g}" if p else "< 1e-300"
+def _render_p(row: dict[str, Any]) -> str:
+    """Return the p-value of a row in ASCII."""
+    return f"{row['p_adjusted']:.2g}" if row["p_adjusted"] else "< 1e-300"
 
 
 _SHOWN = 20
@@ -104,10 +104,10 @@ _SHOWN = 20
 
 @takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def compare(
-    model: ModelFile,
-    first: Annotated[Path, argument("X", f"{READ}.")],
-    second: Annotated[Path, argument("Y", "Table to compare with. - is standard input.")],
-    out: ResultOut = None,
+    model: Path = MODEL_FILE,
+    first: Path = argument("X", f"{READ}.", default=...),
+    second: Path = argument("Y", "Table to compare with. - is standard input.", default=...),
+    out: Path | None = RESULT_OUT,
     *,
     test: dict[str, Any],
     source: DataInput,
@@ -123,23 +123,33 @@ def compare(
       $ conjunct compare model.json old.csv new.csv
       $ conjunct compare model.json old.csv new.csv --correction bh --out diff.csv
     """
-    from conjunct import compare as compare_tables
-    from conjunct.explain import count
-
     if first == second == DASH:
         raise InputError("X and Y cannot both be standard input: use a file for one of them")
     fitted = _read_model(model, out)
     tables = []
     for data in (first, second):
-        table = source.read_for(fitted, data)
+        table = source.read(data, fitted)
         if fitted.missing == "raise":
             with source.naming_cells_of(data):
                 table.refuse_missing()
         tables.append(table)
     with time_step("compared tables"):
-        found = compare_tables(fitted, *tables, **test, backend="dict")
+        found = estimators.compare(fitted, *tables, **test, backend="dict")
     saved = _save(found, out)
     n_found = len(found["pattern"])
+    rows = []
+    for row in records(found)[:_SHOWN]:
+        smaller, larger = sorted((row["share_x"], row["share_y"]))
+        rows.append(
+            (
+                explain.shorten(row["pattern"], LONGEST),
+                explain.format_share(row["share_x"]),
+                explain.format_share(row["share_y"]),
+                row["more_common_in"],
+                f"{larger / smaller:.1f}" if smaller else "only",
+                _render_p(row),
+            )
+        )
     n_x, n_y = (table.n_rows for table in tables)
     output.show(
         lambda: {
@@ -149,32 +159,15 @@ def compare(
             "chunks": records(found),
             "saved": {"table": out},
         },
-        f"X is {name_of(first)} ({count(n_x, 'row')}), Y is {name_of(second)} "
-        f"({count(n_y, 'row')}).",
-        _difference_table(found) if n_found else "No tag or chunk differs significantly.",
+        f"X is {name_of(first)} ({explain.count(n_x, 'row')}), Y is {name_of(second)} "
+        f"({explain.count(n_y, 'row')}).",
+        Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
+        if n_found
+        else "No tag or chunk differs significantly.",
         None if n_found <= _SHOWN else f"Top {_SHOWN} of {n_found:,}, by p; --out writes all.",
         _render_test("two-sided", test),
         saved,
     )
-
-
-def _difference_table(found: dict[str, list[Any]]) -> Table:
-    from conjunct.explain import format_share, shorten
-
-    rows = []
-    for row in records(found)[:_SHOWN]:
-        smaller, larger = sorted((row["share_x"], row["share_y"]))
-        rows.append(
-            (
-                shorten(row["pattern"], LONGEST),
-                format_share(row["share_x"]),
-                format_share(row["share_y"]),
-                row["more_common_in"],
-                f"{larger / smaller:.1f}" if smaller else "only",
-                _render_p(row["p_adjusted"]),
-            )
-        )
-    return Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
 
 
 _LONGEST_LABEL = 24
@@ -182,19 +175,17 @@ _LONGEST_LABEL = 24
 
 @takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def describe(
-    model: ModelFile,
-    data: DataFile,
-    out: ResultOut = None,
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path | None = RESULT_OUT,
     *,
-    by: Annotated[
-        str,
-        option(
-            "Group labels: a column of DATA, or a table with one label per row, and the column "
-            "of --id if it has two columns.",
-            metavar="COLUMN|FILE",
-        ),
-    ],
-    top: Annotated[int, option("Maximum number of tags and chunks per group.")] = 5,
+    by: str = option(
+        "Group labels: a column of DATA, or a table with one label per row, and the column of --id "
+        "if it has two columns.",
+        default=...,
+        metavar="COLUMN|FILE",
+    ),
+    top: int = option("Maximum number of tags and chunks per group.", default=5),
     test: dict[str, Any],
     source: DataInput,
     output: Output,
@@ -211,19 +202,25 @@ def describe(
       $ conjunct describe traits.json zoo.csv --by milk
       $ conjunct describe traits.json zoo.csv --by milk --top 3 --out milk.csv
     """
-    from conjunct import describe_groups
-    from conjunct.explain import count, join_names
-
     fitted = _read_model(model, out)
     if Path(by).is_file():
-        table = source.read_for(fitted, data)
+        table = source.read(data, fitted)
         labels = _read_label_file(Path(by), table)
     else:
-        labels = _read_label_column(by, data, source.options)
+        given = source.options
+        column = files.read_table(
+            file_of(data),
+            format=given.format,
+            columns=[by],
+            separator=given.separator,
+            null_values=given.null_values,
+            sheet=given.sheet,
+        )
+        labels = column.get_column(by).to_list()
         source = _exclude_labels(by, source, fitted)
-        table = source.read_for(fitted, data)
+        table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("described groups"):
-        found = describe_groups(fitted, table, labels, top=top, **test, backend="dict")
+        found = estimators.describe_groups(fitted, table, labels, top=top, **test, backend="dict")
     saved = _save(found, out)
     groups = dict.fromkeys(str(label) for label in labels if label is not None and label == label)
     without = [label for label in groups if label not in set(map(str, found["group"]))]
@@ -236,10 +233,10 @@ def describe(
             "without": without,
             "saved": {"table": out},
         },
-        f"{count(table.n_rows, 'row')} in {count(len(groups), 'group')}.",
+        f"{explain.count(table.n_rows, 'row')} in {explain.count(len(groups), 'group')}.",
         _group_table(found) if found["group"] else None,
         "No tag or chunk is significantly more common in "
-        f"{join_names(without, 10, _LONGEST_LABEL)}."
+        f"{explain.join_names(without, 10, _LONGEST_LABEL)}."
         if without
         else None,
         _render_test("one-sided", test),
@@ -249,8 +246,6 @@ def describe(
 
 def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) -> DataInput:
     """Return an input without the column of labels, unless the model has it."""
-    from dataclasses import replace
-
     options, prepared = source.options, model.preparation_
     if options.tags or by == options.id:
         return source
@@ -267,25 +262,9 @@ def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) ->
     return replace(source, options=replace(options, exclude=[*options.exclude, by]))
 
 
-def _read_label_column(by: str, data: Path, given: ReadOptions) -> list[Any]:
-    from conjunct.files import read_table
-
-    table = read_table(
-        file_of(data),
-        format=given.format,
-        columns=[by],
-        separator=given.separator,
-        null_values=given.null_values,
-        sheet=given.sheet,
-    )
-    return table.get_column(by).to_list()
-
-
 def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
     """Return the labels of rows, in their order; or by their ids, where the file has them."""
-    from conjunct.files import read_table
-
-    table = read_table(file)
+    table = files.read_table(file)
     ids = rows.ids
     names = [name for name in table.columns if ids is None or name != ids.name]
     if len(names) != 1:
@@ -306,19 +285,17 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
 
 
 def _group_table(found: dict[str, list[Any]]) -> Table:
-    from conjunct.explain import format_share, shorten
-
     rows, before = [], None
     for row in records(found):
-        label = shorten(str(row["group"]), _LONGEST_LABEL)
+        label = explain.shorten(str(row["group"]), _LONGEST_LABEL)
         rows.append(
             (
                 "" if row["group"] == before else label,
-                shorten(row["pattern"], LONGEST),
-                format_share(row["share"]),
-                format_share(row["share_outside"]),
+                explain.shorten(row["pattern"], LONGEST),
+                explain.format_share(row["share"]),
+                explain.format_share(row["share_outside"]),
                 f"{row['lift']:.1f}",
-                _render_p(row["p_adjusted"]),
+                _render_p(row),
             )
         )
         before = row["group"]
@@ -327,23 +304,20 @@ def _group_table(found: dict[str, list[Any]]) -> Table:
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def groups(
-    data: DataFile,
-    out: ModelOut = None,
-    report: ReportFile = None,
-    labels: Annotated[Path | None, output_option(f"Group of each row. {WRITTEN}.")] = None,
-    n_groups: Annotated[
-        int | None, option("Number of groups (default: chosen from the data).", "--groups")
-    ] = None,
-    within: Annotated[
-        Literal["chunks", "columns"],
-        option("Describe each group by its own chunks, or by columns."),
-    ] = "chunks",
-    max_groups: Annotated[int | None, option("Maximum number of groups.")] = None,
-    max_seconds: Annotated[float | None, option("Time limit of the search, in seconds.")] = None,
-    seed: Annotated[int, option("Random seed.")] = 0,
-    missing: Missing = "pairwise",
-    variables: VariablesFile = None,
-    jobs: Jobs = None,
+    data: Path = DATA_FILE,
+    out: Path | None = MODEL_OUT,
+    report: Path | None = REPORT_FILE,
+    labels: Path | None = output_option(f"Group of each row. {WRITTEN}."),
+    n_groups: int | None = option("Number of groups (default: chosen from the data).", "--groups"),
+    within: Literal["chunks", "columns"] = option(
+        "Describe each group by its own chunks, or by columns.", default="chunks"
+    ),
+    max_groups: int | None = option("Maximum number of groups."),
+    max_seconds: float | None = option("Time limit of the search, in seconds."),
+    seed: int = option("Random seed.", default=0),
+    missing: Missing = MISSING,
+    variables: Path | None = VARIABLES,
+    jobs: int | None = JOBS,
     *,
     source: DataInput,
     output: Output,
@@ -359,11 +333,8 @@ def groups(
       $ conjunct groups zoo.csv --labels kinds.csv --out groups.json
       $ conjunct groups zoo.csv --groups 3 --within columns --json
     """
-    from conjunct import UFC, RowGroups
-    from conjunct.explain import count
-
     check_targets({"data": data}, model=out, labels=labels, report=report)
-    model = RowGroups(
+    model = estimators.RowGroups(
         "auto" if n_groups is None else n_groups,
         within=within,
         max_groups=max_groups,
@@ -376,13 +347,26 @@ def groups(
     table = source.read(data)
     with source.naming_cells_of(data), time_step("found groups"), show_rounds() as callback:
         model.fit(table, callback=callback)
-    save_table(labels, lambda: _label_frame(model, table))
+
+    def make_labels() -> Any:
+        """Return the group of each row, its name and its probability; ids first, if any."""
+        import polars as pl
+
+        check_id_name(table.ids, "group", "name", "probability")
+        ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
+        names = [model.groups_[k].name for k in model.labels_.tolist()]
+        sure = model.predict_proba(table).max(axis=1)
+        return pl.DataFrame({**ids, "group": model.labels_, "name": names, "probability": sure})
+
+    save_table(labels, make_labels)
     save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
             # notes about the data were printed
             warnings.simplefilter("ignore", ConjunctWarning)
-            chunks = UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(table)
+            chunks = estimators.UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(
+                table
+            )
         save_report(chunks, table, report, groups=model)
     output.show(
         lambda: {
@@ -395,7 +379,8 @@ def groups(
             "groups": model.groups_,
             "saved": {"model": out, "labels": labels, "report": report},
         },
-        f"{count(table.n_rows, 'row')} in {count(model.n_groups_, 'group')}: {model.stop_reason_}.",
+        f"{explain.count(table.n_rows, 'row')} in {explain.count(model.n_groups_, 'group')}: "
+        f"{model.stop_reason_}.",
         group_table(model),
         *(f"Saved as {file}." for file in (labels, out, report) if file is not None),
     )
@@ -403,27 +388,14 @@ def groups(
 
 def group_table(model: RowGroups) -> Table:
     """Return the groups with their strongest marks, those that are more common first."""
-    from conjunct.explain import format_share, shorten
-
     rows: list[tuple[Any, ...]] = []
     for number, group in enumerate(model.groups_):
         lines = [
-            (mark.text, format_share(mark.share), format_share(mark.share_outside))
+            (mark.text, explain.format_share(mark.share), explain.format_share(mark.share_outside))
             for mark in group.list_marks(_MARKS)
         ]
         head: tuple[Any, ...] = (str(number), f"{group.rows:,}", draw_bar(group.share))
         for text, *shares in lines or [(group.name, "", "")]:
-            rows.append((*head, shorten(text, LONGEST), *shares))
+            rows.append((*head, explain.shorten(text, LONGEST), *shares))
             head = ("", "", "")
     return Table(("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3)
-
-
-def _label_frame(model: RowGroups, table: BooleanData) -> Any:
-    """Return the group of each row, its name and its probability; ids first, if there are any."""
-    import polars as pl
-
-    check_id_name(table.ids, "group", "name", "probability")
-    ids = {} if table.ids is None else {table.ids.name: list(table.ids.values)}
-    found = [model.groups_[k].name for k in model.labels_.tolist()]
-    sure = model.predict_proba(table).max(axis=1)
-    return pl.DataFrame({**ids, "group": model.labels_, "name": found, "probability": sure})

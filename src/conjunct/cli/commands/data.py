@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from conjunct.cli.inputs import PREPARING_OPTIONS, READING_OPTIONS, DataInput
+from conjunct import datasets as bundled
+from conjunct import estimators, explain, files
 from conjunct.cli.options import (
-    DataFile,
-    ResultOut,
-    TableOut,
+    DATA_FILE,
+    PREPARING_OPTIONS,
+    READING_OPTIONS,
+    RESULT_OUT,
+    TABLE_OUT,
+    DataInput,
     argument,
     option,
     output_option,
@@ -21,19 +25,16 @@ from conjunct.cli.terminal import file_of, is_printed, name_of, note, time_step
 from conjunct.errors import ConjunctWarning, InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from conjunct.data import BooleanData
     from conjunct.datasets import Dataset
     from conjunct.explain import Relation
 
 _SHOWN = 20
 _RELATIONS_SHOWN = 10
-# characters of a name or an example
 
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
-def look(data: DataFile, *, source: DataInput, output: Output) -> None:
+def look(data: Path = DATA_FILE, *, source: DataInput, output: Output) -> None:
     """Show how each column of a file is read, before anything is fitted.
 
     For each column: its type, an example, its missing cells, the tags made from it or why it is
@@ -44,18 +45,18 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
       $ conjunct look zoo.csv
       $ conjunct look zoo.csv --json
     """
-    from conjunct.explain import count, shorten
-    from conjunct.files import look as look_at
-
     name = name_of(data)
     with time_step(f"read {name}"):
-        table, views = look_at(file_of(data), source.options, source.binarizer)
+        table, views = files.look(file_of(data), source.options, source.binarizer)
     # the longest names and examples leave room for the rest in 80 columns
     rows = [
         (
-            shorten(view.column, 16) or repr(""),
-            _describe_reading(view.kind, view.about),
-            shorten(view.example, 14),
+            explain.shorten(view.column, 16) or repr(""),
+            # each said once
+            view.about
+            if view.about.endswith(view.kind)
+            else ": ".join(filter(None, (view.kind, view.about))),
+            explain.shorten(view.example, 14),
             f"{view.missing:,}" if view.missing else "",
             view.option.partition(" ")[0],
         )
@@ -67,51 +68,32 @@ def look(data: DataFile, *, source: DataInput, output: Output) -> None:
             "n_features": len(table.names),
             "columns": [view._asdict() for view in views],
         },
-        f"{count(table.n_rows, 'row')}, {count(len(views), 'column')}, "
-        f"{count(len(table.names), 'tag')}.",
+        f"{explain.count(table.n_rows, 'row')}, {explain.count(len(views), 'column')}, "
+        f"{explain.count(len(table.names), 'tag')}.",
         Table(("column", "read as", "example", ">missing", "option"), rows, wrapped=1),
     )
 
 
-def _describe_reading(kind: str, about: str) -> str:
-    """Return the kind of a column and what is known of it, each said once."""
-    if about.endswith(kind):
-        return about
-    return f"{kind}: {about}" if about else kind
-
-
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def tags(
-    data: DataFile,
-    out: Annotated[
-        Path | None, output_option("Table of clean tags to write (0/1).", "--out", "-o")
-    ] = None,
-    synonyms: Annotated[
-        Path | None,
-        option(
-            "Preferred names of tags: a JSON object, a table with from and to, or a review "
-            "with yes under accept."
-        ),
-    ] = None,
-    plurals: Annotated[
-        bool, option("Merge plurals into singulars.", "--plurals/--no-plurals")
-    ] = True,
-    similarity: Annotated[
-        float, option("Propose to merge tags with at least this similarity (100: equal).")
-    ] = 85,
-    review: Annotated[
-        Path | None,
-        output_option("Table of proposals to write, for --apply, --synonyms and --declined."),
-    ] = None,
-    apply: Annotated[
-        Path | None, option("Review whose proposals are applied where accept is yes.")
-    ] = None,
-    declined: Annotated[
-        Path | None, option("Review whose proposals are not repeated where accept is no.")
-    ] = None,
-    dry_run: Annotated[
-        bool, option("Show what would be done, without writing files.", "--dry-run")
-    ] = False,
+    data: Path = DATA_FILE,
+    out: Path | None = output_option("Table of clean tags to write (0/1).", "--out", "-o"),
+    synonyms: Path | None = option(
+        "Preferred names of tags: a JSON object, a table with from and to, or a review with yes "
+        "under accept."
+    ),
+    plurals: bool = option("Merge plurals into singulars.", "--plurals/--no-plurals", default=True),
+    similarity: float = option(
+        "Propose to merge tags with at least this similarity (100: equal).", default=85
+    ),
+    review: Path | None = output_option(
+        "Table of proposals to write, for --apply, --synonyms and --declined."
+    ),
+    apply: Path | None = option("Review whose proposals are applied where accept is yes."),
+    declined: Path | None = option("Review whose proposals are not repeated where accept is no."),
+    dry_run: bool = option(
+        "Show what would be done, without writing files.", "--dry-run", default=False
+    ),
     *,
     source: DataInput,
     output: Output,
@@ -130,14 +112,12 @@ def tags(
       $ conjunct tags zoo.csv --apply r.csv --declined r.csv --out clean.csv
     """
     from conjunct.data import MERGES, Change, TagCleaner
-    from conjunct.explain import apply_changes, count, propose_changes
-    from conjunct.files import read_review, read_synonyms, write_review
 
-    known = {} if synonyms is None else read_synonyms(synonyms)
-    lines = [] if apply is None else [line for line in read_review(apply) if line.accept]
+    known = {} if synonyms is None else files.read_synonyms(synonyms)
+    lines = [] if apply is None else [line for line in files.read_review(apply) if line.accept]
     if apply is not None:
-        known |= read_synonyms(apply)
-    refused = [] if declined is None else read_review(declined)
+        known |= files.read_synonyms(apply)
+    refused = [] if declined is None else files.read_review(declined)
     is_refused = {line[:3] for line in refused if line.accept is False}
     raw = source.only_tags().read(data)
     cleaner = raw.fit_cleaner(TagCleaner(plurals=plurals, synonyms=known or None))
@@ -148,18 +128,18 @@ def tags(
         for line in lines
         if line.kind is not None and line.kind not in MERGES
     ]
-    clean = apply_changes(spelled, accepted)
+    clean = explain.apply_changes(spelled, accepted)
     with time_step("compared tags"):
         try:
             spellings = cleaner.proposals(similarity)
         except ImportError as error:
             note(str(error))
             spellings = []
-        changes = propose_changes(clean, spellings, find_relations(clean))
+        changes = explain.propose_changes(clean, spellings, find_relations(clean))
         changes = [change for change in changes if change[:3] not in is_refused]
     if not dry_run:
         ids = () if clean.ids is None else clean.ids.values
-        save(review, lambda file: write_review(file, changes, ids))
+        save(review, lambda file: files.write_review(file, changes, ids))
         save_table(out, lambda: clean.convert("polars"))
     saved = {} if dry_run else {"table": out, "review": review}
     merged_rows = [(one.tag, one.into, str(one.rows)) for one in merges]
@@ -174,20 +154,21 @@ def tags(
             "proposals": [change._asdict() for change in changes],
             "saved": saved,
         },
-        f"{count(raw.n_rows, 'row')}, {count(len(raw.names), 'spelling')} of "
-        f"{count(len(spelled.names), 'tag')}.",
+        f"{explain.count(raw.n_rows, 'row')}, {explain.count(len(raw.names), 'spelling')} of "
+        f"{explain.count(len(spelled.names), 'tag')}.",
         Table(("merged", "into", ">rows"), merged_rows, most=_SHOWN)
         if merges
         else "No spellings merged.",
-        f"{count(len(lines), 'proposal')} of {apply} accepted." if apply else None,
+        f"{explain.count(len(lines), 'proposal')} of {apply} accepted." if apply else None,
         Table(("proposal", ">rows", "because"), proposed_rows, wrapped=2, most=_SHOWN)
         if changes
         else "No proposals.",
-        f"Saved {count(len(changes), 'proposal')} as {review}: "
+        f"Saved {explain.count(len(changes), 'proposal')} as {review}: "
         "write yes or no under accept, and use --apply."
         if review is not None and not dry_run
         else None,
-        f"Saved {count(len(clean.names), 'tag')} of {count(clean.n_rows, 'row')} as {out}."
+        f"Saved {explain.count(len(clean.names), 'tag')} of "
+        f"{explain.count(clean.n_rows, 'row')} as {out}."
         if out and not dry_run
         else None,
         "No files written (--dry-run)." if dry_run else None,
@@ -196,11 +177,9 @@ def tags(
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def relations(
-    data: DataFile,
-    out: ResultOut = None,
-    kind: Annotated[
-        str | None, option("Show only one kind: implies, same, avoid or alike.")
-    ] = None,
+    data: Path = DATA_FILE,
+    out: Path | None = RESULT_OUT,
+    kind: str | None = option("Show only one kind: implies, same, avoid or alike."),
     *,
     source: DataInput,
     output: Output,
@@ -217,19 +196,24 @@ def relations(
       $ conjunct relations zoo.csv --kind implies
       $ conjunct relations zoo.csv --out relations.csv
     """
-    from conjunct.explain import RELATION_KINDS, count
-    from conjunct.files import check_table_target
-
-    if kind is not None and kind not in RELATION_KINDS:
-        raise InputError(f"--kind must be one of {', '.join(RELATION_KINDS)}; got {kind!r}")
+    if kind is not None and kind not in explain.RELATION_KINDS:
+        raise InputError(f"--kind must be one of {', '.join(explain.RELATION_KINDS)}; got {kind!r}")
     if out is not None:
-        check_table_target(out)
+        files.check_table_target(out)
+
+    def make_table() -> Any:
+        import polars as pl
+
+        text = dict.fromkeys(("kind", "left", "right"), pl.String)
+        schema = {**text, "rows": pl.Int64, "evidence": pl.Float64, "sentence": pl.String}
+        return pl.DataFrame([tuple(one) for one in found], schema=schema, orient="row")
+
     table = source.read(data)
     with source.naming_cells_of(data), time_step("compared tags"):
         found = [one for one in find_relations(table) if kind in (None, one.kind)]
-    save_table(out, lambda: _relation_frame(found))
+    save_table(out, make_table)
     parts = []
-    for each, head in RELATION_KINDS.items():
+    for each, head in explain.RELATION_KINDS.items():
         rows = [(one.sentence, f"{one.evidence:,.0f}") for one in found if one.kind == each]
         if rows:
             parts.append(Table((f"{head}: {len(rows):,}", ">bits"), rows, most=_RELATIONS_SHOWN))
@@ -239,34 +223,16 @@ def relations(
             "relations": [one._asdict() for one in found],
             "saved": {"table": out},
         },
-        f"{count(table.n_rows, 'row')}, {count(len(table.names), 'tag')}: "
-        f"{count(len(found), 'relation')}.",
+        f"{explain.count(table.n_rows, 'row')}, {explain.count(len(table.names), 'tag')}: "
+        f"{explain.count(len(found), 'relation')}.",
         *parts,
-        f"Saved {count(len(found), 'relation')} as {out}." if out is not None else None,
+        f"Saved {explain.count(len(found), 'relation')} as {out}." if out is not None else None,
     )
-
-
-def _relation_frame(found: Sequence[Relation]) -> pl.DataFrame:
-    import polars as pl
-
-    schema = {
-        "kind": pl.String,
-        "left": pl.String,
-        "right": pl.String,
-        "rows": pl.Int64,
-        "evidence": pl.Float64,
-        "sentence": pl.String,
-    }
-    return pl.DataFrame([tuple(one) for one in found], schema=schema, orient="row")
 
 
 def find_relations(data: BooleanData) -> list[Relation]:
     """Return the relations between all tags of a table."""
-    import warnings
-
-    from conjunct.estimators import UFC
-
-    model = UFC(max_iter=0, missing="pairwise")
+    model = estimators.UFC(max_iter=0, missing="pairwise")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         model.fit(data)
@@ -275,17 +241,16 @@ def find_relations(data: BooleanData) -> list[Relation]:
 
 def _complete_name(incomplete: str) -> list[tuple[str, str]]:
     """Return the data sets that a name may be completed to."""
-    from conjunct.datasets import DATASETS
-
-    return [(d.name, d.description) for d in DATASETS if d.name.startswith(incomplete)]
+    known = bundled.DATASETS
+    return [(d.name, d.description) for d in known if d.name.startswith(incomplete)]
 
 
 @takes(output=OUTPUT_OPTIONS)
 def datasets(
-    name: Annotated[
-        str | None, argument("[NAME]", "Data set to write.", autocompletion=_complete_name)
-    ] = None,
-    out: TableOut = None,
+    name: str | None = argument(
+        "[NAME]", "Data set to write.", default=None, autocompletion=_complete_name
+    ),
+    out: Path | None = TABLE_OUT,
     *,
     output: Output,
 ) -> None:
@@ -297,10 +262,6 @@ def datasets(
       $ conjunct datasets zoo --out zoo.csv
       $ conjunct datasets --json
     """
-    from conjunct.datasets import DATASETS, find
-    from conjunct.explain import count
-    from conjunct.files import read_table
-
     if name is None:
         if out is not None:
             raise InputError("--out needs the name of a data set: see conjunct datasets")
@@ -312,21 +273,21 @@ def datasets(
                 dataset.licence,
                 dataset.description + ", some missing" * dataset.has_missing,
             )
-            for dataset in DATASETS
+            for dataset in bundled.DATASETS
         ]
         output.show(
-            lambda: {"datasets": [_document(dataset) for dataset in DATASETS]},
+            lambda: {"datasets": [_document(dataset) for dataset in bundled.DATASETS]},
             Table(("name", ">rows", ">columns", "licence", "content"), rows, wrapped=4),
-            "\n".join(f"{dataset.name}: {dataset.attribution}." for dataset in DATASETS),
+            "\n".join(f"{dataset.name}: {dataset.attribution}." for dataset in bundled.DATASETS),
         )
         return
-    dataset = find(name)
+    dataset = bundled.find(name)
     note(f"{dataset.attribution}; {dataset.licence}")
     if output.json and is_printed(out):
         output.print_json(_document(dataset))
         return
-    table = read_table(dataset.path)
-    text = f"Saved {count(table.height, 'row')} and {count(table.width, 'column')}"
+    table = files.read_table(dataset.path)
+    text = f"Saved {explain.count(table.height, 'row')} and {explain.count(table.width, 'column')}"
     output.table(out, table, lambda: _document(dataset), text)
 
 

@@ -6,32 +6,27 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from conjunct.cli.inputs import (
-    PREPARING_OPTIONS,
-    Checkpoint,
-    DataInput,
-    EngineName,
-    Memory,
-    Scheduler,
-    StreamInput,
-)
+from conjunct import datasets, estimators, explain, files
 from conjunct.cli.options import (
+    ASCII,
+    DATA_FILE,
+    JOBS,
+    KEEP_COLUMNS,
+    MISSING,
+    MODEL_OUT,
+    PREPARING_OPTIONS,
+    REPORT_FILE,
     RULE_OPTIONS,
-    Ascii,
-    DataFile,
-    DataFiles,
+    VARIABLES,
+    WITH_FORMULAS,
+    DataInput,
     FeatureNames,
-    Jobs,
-    KeepColumns,
     Missing,
-    MissingOrFalse,
-    ModelOut,
-    ReportFile,
-    VariablesFile,
-    WithFormulas,
+    StreamInput,
     counting_option,
     data_option,
     option,
@@ -46,13 +41,16 @@ from conjunct.cli.outputs import (
     Table,
     check_targets,
     data_document,
+    data_tables,
+    finding_table,
     list_files,
     model_document,
-    path_document,
     records,
+    render_summary,
     save,
     save_report,
     save_table,
+    score_table,
 )
 from conjunct.cli.terminal import (
     ascii_only,
@@ -78,6 +76,8 @@ if TYPE_CHECKING:
 _DEMO_DATA = ("coco_val2017", "coco_street")
 _DEMO_REPORT = "coco_street"
 _PATH_SHOWN = 10
+# solutions on each side of the closest one
+_AROUND = 4
 # Literals per feature above which few people read a formula.
 _LONG = 10
 # Seconds per iteration above which the cost is printed beforehand.
@@ -88,9 +88,9 @@ _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 @takes(output=OUTPUT_OPTIONS)
 def demo(
-    out: Annotated[
-        Path, output_option("Folder for the models and the report.", "--out", "-o")
-    ] = Path("conjunct-demo"),
+    out: Path = output_option(
+        "Folder for the models and the report.", "--out", "-o", default=Path("conjunct-demo")
+    ),
     *,
     output: Output,
 ) -> None:
@@ -101,11 +101,6 @@ def demo(
       $ conjunct demo
       $ conjunct demo --out models
     """
-    from conjunct import UFC
-    from conjunct.cli.tables import render_summary
-    from conjunct.datasets import find
-    from conjunct.files import read_boolean
-
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -113,8 +108,8 @@ def demo(
     models, tables = {}, {}
     for name in _DEMO_DATA:
         with time_step(f"wrote {out / name}.json"):
-            tables[name] = read_boolean(find(name).path)
-            models[name] = UFC().fit(tables[name])
+            tables[name] = files.read_boolean(datasets.find(name).path)
+            models[name] = estimators.UFC().fit(tables[name])
             models[name].save(out / f"{name}.json")
     page = out / f"{_DEMO_REPORT}.html"
     has_page = True
@@ -129,7 +124,7 @@ def demo(
         for name, model in models.items():
             if ascii_only():
                 model.set_params(formula_style="ascii")
-            yield f"{name}: {find(name).description}"
+            yield f"{name}: {datasets.find(name).description}"
             yield from render_summary(model, tables[name])
 
     output.show(
@@ -149,34 +144,32 @@ def demo(
 
 @takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def fit(
-    data: DataFiles,
-    out: ModelOut = None,
-    report: ReportFile = None,
-    feature_names: Annotated[
-        FeatureNames,
-        output_option("Column names of transform: chair + dining table, or chair ∧ dining table."),
-    ] = "tags",
-    keep_columns: KeepColumns = False,
-    formulas: WithFormulas = False,
-    ascii_: Ascii = False,
-    storage: Annotated[
-        Literal["auto", "dense", "sparse"],
-        counting_option("Store one bit per cell, or lists of rows for rare columns."),
-    ] = "auto",
-    jobs: Jobs = None,
-    memory: Memory = None,
-    scheduler: Scheduler = None,
-    engine: EngineName = None,
-    checkpoint: Checkpoint = None,
-    missing: Missing = "pairwise",
-    groups: Annotated[
-        bool,
-        output_option("Also find groups of similar rows, as conjunct groups does.", "--groups"),
-    ] = False,
-    weights: Annotated[
-        str | None,
-        data_option("Column of row weights (whole numbers).", metavar="NAME"),
-    ] = None,
+    data: list[Path] = DATA_FILE,
+    out: Path | None = MODEL_OUT,
+    report: Path | None = REPORT_FILE,
+    feature_names: FeatureNames = output_option(
+        "Column names of transform: chair + dining table, or chair ∧ dining table.", default="tags"
+    ),
+    keep_columns: bool = KEEP_COLUMNS,
+    formulas: bool = WITH_FORMULAS,
+    ascii_: bool = ASCII,
+    storage: Literal["auto", "dense", "sparse"] = counting_option(
+        "Store one bit per cell, or lists of rows for rare columns.", default="auto"
+    ),
+    jobs: int | None = JOBS,
+    memory: str | None = counting_option("Memory limit, such as 500MB; the rows stay on disk."),
+    scheduler: str | None = counting_option(
+        "Count on a cluster: its address, or local for one on this machine."
+    ),
+    engine: Literal["dask", "spark"] | None = counting_option("Cluster engine (default: dask)."),
+    checkpoint: Path | None = counting_option(
+        "Checkpoint file; an interrupted run resumes from it."
+    ),
+    missing: Missing = MISSING,
+    groups: bool = output_option(
+        "Also find groups of similar rows, as conjunct groups does.", "--groups", default=False
+    ),
+    weights: str | None = data_option("Column of row weights (whole numbers).", metavar="NAME"),
     *,
     rule: dict[str, Any],
     source: DataInput,
@@ -201,8 +194,6 @@ def fit(
       $ conjunct fit zoo.csv --missing false --out model.json
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
-    from conjunct import UFC, RowGroups
-
     check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
     if streams and weights is not None:
@@ -214,7 +205,7 @@ def fit(
     for name, is_given in (("--report", report is not None), ("--groups", groups)):
         if streams and is_given:
             raise InputError(f"{name} needs one table in memory: drop it")
-    model = UFC(
+    model = estimators.UFC(
         **rule,
         feature_names=feature_names,
         keep_columns=keep_columns,
@@ -226,7 +217,9 @@ def fit(
     reader: DataInput | StreamInput = source.read_weights_from(weights)
     if streams:
         reader = StreamInput(source, data, memory, scheduler, engine)
-    kinds = RowGroups(variables=model.variables, missing=missing, n_jobs=jobs) if groups else None
+    kinds = None
+    if groups:
+        kinds = estimators.RowGroups(variables=model.variables, missing=missing, n_jobs=jobs)
     _construct(
         model,
         data[0],
@@ -246,25 +239,27 @@ def fit(
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def fringe(
-    data: DataFile,
-    out: ModelOut = None,
-    max_features: Annotated[
-        int, option("Stop after the iteration that reaches this number of features.")
-    ] = 300,
-    min_samples_leaf: Annotated[int, option("Minimum number of rows per leaf.")] = 4,
-    max_depth: Annotated[int | None, option("Maximum depth of a tree.")] = None,
-    strategy: Annotated[
-        Literal["fringe", "root", "root-fringe"],
-        option("Join the last two conditions of a path, the first two, or the ends."),
-    ] = "fringe",
-    drop_redundant: Annotated[
-        bool,
-        option("Drop duplicate or empty features, and repeated literals.", "--drop-redundant"),
-    ] = False,
-    missing: MissingOrFalse = "false",
-    jobs: Jobs = None,
-    report: ReportFile = None,
-    ascii_: Ascii = False,
+    data: Path = DATA_FILE,
+    out: Path | None = MODEL_OUT,
+    max_features: int = option(
+        "Stop after the iteration that reaches this number of features.", default=300
+    ),
+    min_samples_leaf: int = option("Minimum number of rows per leaf.", default=4),
+    max_depth: int | None = option("Maximum depth of a tree."),
+    strategy: Literal["fringe", "root", "root-fringe"] = option(
+        "Join the last two conditions of a path, the first two, or the ends.", default="fringe"
+    ),
+    drop_redundant: bool = option(
+        "Drop duplicate or empty features, and repeated literals.",
+        "--drop-redundant",
+        default=False,
+    ),
+    missing: Literal["raise", "false"] = data_option(
+        "Reject missing cells, or treat them as false.", default="false"
+    ),
+    jobs: int | None = JOBS,
+    report: Path | None = REPORT_FILE,
+    ascii_: bool = ASCII,
     *,
     source: DataInput,
     output: Output,
@@ -277,9 +272,7 @@ def fringe(
       $ conjunct fringe zoo.csv --max-features 60 --out model.json
       $ conjunct fringe zoo.csv --drop-redundant --out model.json
     """
-    from conjunct import UFringe
-
-    model = UFringe(
+    model = estimators.UFringe(
         max_features,
         min_samples_leaf=min_samples_leaf,
         max_depth=max_depth,
@@ -294,61 +287,39 @@ def fringe(
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def path(
-    data: DataFile,
-    out: Annotated[
-        Path | None,
-        output_option(
-            "Model file to write (JSON): with the first --chunks, or of the closest point. "
-            "Without it, nothing is saved.",
-            "--out",
-            "-o",
-        ),
-    ] = None,
-    solutions: Annotated[
-        Path | None,
-        output_option(
-            "Table to write (.csv, .parquet, …) of all numbers of chunks, or of all solutions."
-        ),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        output_option("Figure to write (.svg, .png) of the evidence by chunk, or of the front."),
-    ] = None,
-    over: Annotated[
-        Literal["chunks", "thresholds"],
-        option("Vary the number of chunks, or the paper's threshold λ."),
-    ] = "chunks",
-    chunks: Annotated[int | None, option("Keep the first N chunks (default: all).")] = None,
-    min_threshold: Annotated[
-        float | None, threshold_option("Minimum threshold (default: 0.002).")
-    ] = None,
-    max_threshold: Annotated[
-        float | None, threshold_option("Maximum threshold (default: 0.5).")
-    ] = None,
-    max_iter: Annotated[
-        int | None, threshold_option("Maximum number of iterations (default: 20).")
-    ] = None,
-    prune: Annotated[
-        bool | None,
-        threshold_option(
-            "Skip pairs with an expected frequency below 5 (default: no).",
-            "--prune/--no-prune",
-        ),
-    ] = None,
-    max_solutions: Annotated[
-        int | None,
-        threshold_option("Maximum number of solutions (default: 10,000)."),
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        threshold_option("Time limit in seconds; solutions so far are kept (default: 600)."),
-    ] = None,
-    missing: Missing = "pairwise",
-    variables: VariablesFile = None,
-    jobs: Jobs = None,
-    keep_columns: KeepColumns = False,
-    report: ReportFile = None,
-    ascii_: Ascii = False,
+    data: Path = DATA_FILE,
+    out: Path | None = output_option(
+        "Model file to write (JSON): with the first --chunks, or of the closest point. Without it, "
+        "nothing is saved.",
+        "--out",
+        "-o",
+    ),
+    solutions: Path | None = output_option(
+        "Table to write (.csv, .parquet, …) of all numbers of chunks, or of all solutions."
+    ),
+    figure: Path | None = output_option(
+        "Figure to write (.svg, .png) of the evidence by chunk, or of the front."
+    ),
+    over: Literal["chunks", "thresholds"] = option(
+        "Vary the number of chunks, or the paper's threshold λ.", default="chunks"
+    ),
+    chunks: int | None = option("Keep the first N chunks (default: all)."),
+    min_threshold: float | None = threshold_option("Minimum threshold (default: 0.002)."),
+    max_threshold: float | None = threshold_option("Maximum threshold (default: 0.5)."),
+    max_iter: int | None = threshold_option("Maximum number of iterations (default: 20)."),
+    prune: bool | None = threshold_option(
+        "Skip pairs with an expected frequency below 5 (default: no).", "--prune/--no-prune"
+    ),
+    max_solutions: int | None = threshold_option("Maximum number of solutions (default: 10,000)."),
+    max_seconds: float | None = threshold_option(
+        "Time limit in seconds; solutions so far are kept (default: 600)."
+    ),
+    missing: Missing = MISSING,
+    variables: Path | None = VARIABLES,
+    jobs: int | None = JOBS,
+    keep_columns: bool = KEEP_COLUMNS,
+    report: Path | None = REPORT_FILE,
+    ascii_: bool = ASCII,
     *,
     source: DataInput,
     output: Output,
@@ -367,10 +338,8 @@ def path(
       $ conjunct path zoo.csv --over thresholds --figure front.svg
       $ conjunct path zoo.csv --over thresholds --prune --max-seconds 60
     """
-    from conjunct import UFC, UFCPath
-
-    files = {"model": out, "solutions": solutions, "figure": figure, "report": report}
-    check_targets({"data": data}, **files)
+    targets = {"model": out, "solutions": solutions, "figure": figure, "report": report}
+    check_targets({"data": data}, **targets)
     limits: dict[str, Any] = {
         "min_threshold": min_threshold,
         "max_threshold": max_threshold,
@@ -397,9 +366,9 @@ def path(
     table = source.read(data)
     with source.naming_cells_of(data, _IF_EMPTY):
         if over == "thresholds":
-            found = _follow_thresholds(UFCPath(**limits, **options), table)
+            found = _follow_thresholds(estimators.UFCPath(**limits, **options), table)
         else:
-            found = _follow_sizes(UFC(**options), table, data, chunks)
+            found = _follow_sizes(estimators.UFC(**options), table, data, chunks)
     save(out, found.model.save)
     save_table(solutions, found.make_table)
     if figure is not None:
@@ -410,9 +379,9 @@ def path(
     if report is not None:
         save_report(found.model, table, report, title=f"Findings in {data.name}")
     output.show(
-        lambda: {**found.document(), "data": data_document(table), "saved": files},
+        lambda: {**found.document(), "data": data_document(table), "saved": targets},
         *found.parts,
-        list_files(*files.values()),
+        list_files(*targets.values()),
     )
 
 
@@ -428,17 +397,20 @@ class _Path(NamedTuple):
 
 def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None) -> _Path:
     """Return what each number of chunks brings, and the model with some of them."""
-    from conjunct.explain import count
     from conjunct.plots import plot_history
 
     with time_step("constructed features"), show_iterations(None) as callback:
         model.fit(table, callback=callback)
     n_merges = model.n_iter_
-    shown = _readable_sizes(n_merges)
+    # few and round numbers of chunks, and the last: 10, 20, 50, 100, …
+    sizes = [1, 2, 3, 5]
+    while sizes[-1] < n_merges:
+        sizes.append(2 * sizes[-1] if str(sizes[-1])[0] != "2" else sizes[-1] * 5 // 2)
+    shown = {0, n_merges, *(size for size in sizes if size < n_merges)}
     if chunks is not None:
-        shown = sorted({*shown, min(chunks, n_merges)})
+        shown.add(min(chunks, n_merges))
     with time_step("measured each size"):
-        columns = model.get_path(table, sizes=shown, backend="dict")
+        columns = model.get_path(table, sizes=sorted(shown), backend="dict")
     chosen = model if chunks is None else model.truncate(X_train=table, max_chunks=chunks)
     rows = [
         (
@@ -460,21 +432,12 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
         lambda: plot_history(model.history_, title="Evidence of the chunks", bits=True),
         lambda: {"sizes": records(columns), "model": model_document(chosen)},
         (
-            f"One run, {count(n_merges, 'chunk')}: each line adds chunks to the one above.",
+            f"One run, {explain.count(n_merges, 'chunk')}: each line adds chunks to the one above.",
             Table(headings, rows, wrapped=3),
             model.stop_reason_,
             fewer if chunks is None else None,
         ),
     )
-
-
-def _readable_sizes(last: int) -> list[int]:
-    """Return numbers of chunks to list: few and round ones, and the last."""
-    sizes = [1, 2, 3, 5]
-    while sizes[-1] < last:
-        # 10, 20, 50, 100, …
-        sizes.append(2 * sizes[-1] if str(sizes[-1])[0] != "2" else sizes[-1] * 5 // 2)
-    return sorted({0, last, *(size for size in sizes if size < last)})
 
 
 def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
@@ -493,28 +456,38 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
             update(highest - low, f"{n_found} solutions, down to {low:.3f}")
 
         model.fit(table, callback=advance)
+    best, front = model.closest_point_, model.front_
+
+    def as_document(solution: Solution) -> dict[str, Any]:
+        derived = {"threshold": solution.threshold, "distance": solution.distance}
+        return derived | asdict(solution)
+
     return _Path(
         model,
         lambda: model.get_solutions("polars"),
-        lambda: plot_front(model.solutions_, model.front_, model.closest_point_),
-        lambda: path_document(model),
+        lambda: plot_front(model.solutions_, front, best),
+        lambda: {
+            "n_solutions": len(model.solutions_),
+            "complete": model.complete_,
+            "covered_from": model.covered_from_,
+            "closest_point": as_document(best),
+            "front": list(map(as_document, front)),
+            "model": model_document(model),
+        },
         tuple(_render_path(model)),
     )
 
 
-def _render_path(model: UFCPath, around: int = 4) -> Iterator[RenderableType]:
-    from conjunct.cli.tables import finding_table
-    from conjunct.explain import Summary, place_of_closest
-
-    summary = Summary(model)
+def _render_path(model: UFCPath) -> Iterator[RenderableType]:
+    summary = explain.Summary(model)
     best, front = model.closest_point_, model.front_
     covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
     yield (
         f"{len(model.solutions_)} distinct solutions{covered}, {len(front)} of them on the "
         "Pareto front. On the front, around the closest point:"
     )
-    place = place_of_closest(front)
-    shown = range(max(0, place - around), min(len(front), place + around + 1))
+    place = explain.place_of_closest(front)
+    shown = range(max(0, place - _AROUND), min(len(front), place + _AROUND + 1))
     rows = [
         (
             "closest" if k == place else "",
@@ -554,10 +527,7 @@ def _construct(
     groups: RowGroups | None = None,
 ) -> None:
     """Fit a model to the table in a file, save it, and print what was constructed."""
-    from conjunct import UFC
     from conjunct.cli.commands.compare import group_table
-    from conjunct.cli.tables import data_tables, render_summary, score_table
-    from conjunct.explain import Summary
 
     check_targets({"data": data}, model=out, report=report)
     table: BooleanData | Stream
@@ -568,7 +538,7 @@ def _construct(
         options |= weights
     else:
         table = source.read(data)
-    if isinstance(model, UFC):
+    if isinstance(model, estimators.UFC):
         model.on_cost_estimate = _on_cost_estimate
     with (
         source.naming_cells_of(data, _IF_EMPTY),
@@ -588,7 +558,7 @@ def _construct(
     if report is not None:
         save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
     if output.json:
-        document = model_document(model, data=table, saved={"model": out, "report": report})
+        document = model_document(model, table=table, saved={"model": out, "report": report})
         output.print_json(document | ({} if groups is None else {"groups": groups.groups_}))
         return
     if ascii_only():
@@ -596,7 +566,7 @@ def _construct(
     scores: list[RenderableType | None] = []
     if not model.has_tag_names:  # the paper's rules have its scores
         steps = [("before", model.history_[0]), ("after", model.history_[-1])]
-        scores = [score_table(steps), Summary(model).scores or None]
+        scores = [score_table(steps), explain.Summary(model).scores or None]
     write(
         *render_summary(model, table, out, formulas=formulas),
         *data_tables(table),

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from conjunct.cli.inputs import (
+from conjunct import explain, expressions, files
+from conjunct.cli.options import (
+    DATA_FILE,
+    MODEL_FILE,
+    MODEL_OUT,
     READING_OPTIONS,
+    SPARSE,
+    TABLE_OUT,
+    WRITTEN,
     DataInput,
+    FeatureNames,
+    HandleUnknown,
     check_id_name,
+    option,
+    output_option,
     read_model,
     require_chunks,
     require_ufc,
     set_column_options,
-)
-from conjunct.cli.options import (
-    SPARSE,
-    WRITTEN,
-    DataFile,
-    FeatureNames,
-    HandleUnknown,
-    ModelFile,
-    ModelOut,
-    TableOut,
-    option,
-    output_option,
     takes,
 )
 from conjunct.cli.outputs import OUTPUT_OPTIONS, Output, save
@@ -40,33 +39,22 @@ if TYPE_CHECKING:
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def transform(
-    model: ModelFile,
-    data: DataFile,
-    out: Annotated[
-        Path | None,
-        output_option(f"{WRITTEN}; sparse: {SPARSE}. Without it, CSV is printed.", "--out", "-o"),
-    ] = None,
-    feature_names: Annotated[
-        FeatureNames | None,
-        output_option(
-            "Column names: chair + dining table, or chair ∧ dining table (default: as in the "
-            "model)."
-        ),
-    ] = None,
-    handle_unknown: Annotated[
-        HandleUnknown | None,
-        output_option(
-            "Unseen combinations of tags: print how many rows have one, or add a column for "
-            "each (default: as in the model)."
-        ),
-    ] = None,
-    keep_columns: Annotated[
-        bool | None,
-        output_option(
-            "Keep the columns and add the features of two tags or more (default: as in the model).",
-            "--keep-columns/--no-keep-columns",
-        ),
-    ] = None,
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path | None = output_option(
+        f"{WRITTEN}; sparse: {SPARSE}. Without it, CSV is printed.", "--out", "-o"
+    ),
+    feature_names: FeatureNames | None = output_option(
+        "Column names: chair + dining table, or chair ∧ dining table (default: as in the model)."
+    ),
+    handle_unknown: HandleUnknown | None = output_option(
+        "Unseen combinations of tags: print how many rows have one, or add a column for each "
+        "(default: as in the model)."
+    ),
+    keep_columns: bool | None = output_option(
+        "Keep the columns and add the features of two tags or more (default: as in the model).",
+        "--keep-columns/--no-keep-columns",
+    ),
     *,
     source: DataInput,
     output: Output,
@@ -82,8 +70,7 @@ def transform(
       $ conjunct transform model.json zoo.csv --handle-unknown keep --out f.csv
       $ conjunct transform model.json zoo.csv --feature-names formula
     """
-    from conjunct.explain import count
-    from conjunct.files import is_sparse_file, write_sparse
+    from conjunct.memory import available_bytes
 
     output.check_table(out, "features", model, sparse=True)
     fitted = read_model(model)
@@ -93,27 +80,20 @@ def transform(
         handle_unknown=handle_unknown,
         keep_columns=keep_columns,
     )
-    table = source.read_for(fitted, data)
+    table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("computed features"):
         features = fitted.transform(table)
     n_rows, n_features = features.shape
     document = {"n_rows": n_rows, "n_features": n_features, "features": list(features.names)}
-    text = f"Saved {count(n_features, 'feature')} of {count(n_rows, 'row')}"
-    if out is not None and is_sparse_file(out):
-        save(out, lambda file: write_sparse(file, features))
+    text = f"Saved {explain.count(n_features, 'feature')} of {explain.count(n_rows, 'row')}"
+    if out is not None and files.is_sparse_file(out):
+        save(out, lambda file: files.write_sparse(file, features))
         output.show(lambda: {**document, "saved": {"table": out}}, f"{text} as {out}.")
         return
-    _check_room(n_rows, n_features)
-    output.table(out, features.convert("polars"), lambda: document, text)
-
-
-def _check_room(n_rows: int, n_features: int) -> None:
-    """Check that a table fits into memory: polars would end the process."""
-    from conjunct.memory import available_bytes
-
-    # as bits, as bytes and as text, some of which polars holds at a time
+    # polars would end the process; it holds some as bits, as bytes and as text at a time
     if 3 * n_rows * n_features + (64 << 20) > available_bytes():
         raise MemoryError
+    output.table(out, features.convert("polars"), lambda: document, text)
 
 
 # Spelled out because the help must not load NumPy; a test compares them with the library.
@@ -122,22 +102,15 @@ ChunkOutput = Literal["lists", "text", "long"]
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def chunks(
-    model: ModelFile,
-    data: DataFile,
-    out: Annotated[
-        Path | None,
-        output_option(
-            f"{WRITTEN}. Without it, CSV is printed, or JSON lines with --layout lists.",
-            "--out",
-            "-o",
-        ),
-    ] = None,
-    layout: Annotated[
-        ChunkOutput,
-        output_option(
-            "One text per row (book + tv · person), one line per chunk, or lists of tags."
-        ),
-    ] = "text",
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path | None = output_option(
+        f"{WRITTEN}. Without it, CSV is printed, or JSON lines with --layout lists.", "--out", "-o"
+    ),
+    layout: ChunkOutput = output_option(
+        "One text per row (book + tv · person), one line per chunk, or lists of tags.",
+        default="text",
+    ),
     *,
     source: DataInput,
     output: Output,
@@ -154,17 +127,15 @@ def chunks(
       $ conjunct chunks model.json zoo.csv --layout long --out chunks.csv
       $ conjunct chunks model.json zoo.csv --layout lists --out chunks.jsonl
     """
-    from conjunct.explain import count
-
     output.check_table(out, "chunks", model, lists=layout == "lists")
     fitted = require_chunks(read_model(model), model)
-    table = source.read_for(fitted, data)
+    table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("read rows as chunks"):
         frame = _chunk_frame(fitted, table, layout, table.ids)
     if is_printed(out) and layout == "lists":
         write_text(frame.write_ndjson())
         return
-    text = f"Saved the chunks of {count(table.n_rows, 'row')}"
+    text = f"Saved the chunks of {explain.count(table.n_rows, 'row')}"
     output.table(out, frame, lambda: {"n_rows": table.n_rows, "layout": layout}, text)
 
 
@@ -195,18 +166,18 @@ def _chunk_frame(
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def suggest(
-    model: ModelFile,
-    data: DataFile,
-    out: TableOut = None,
-    top: Annotated[
-        int, option("Maximum number of missing, and of doubtful, tags per row.", min=1)
-    ] = 5,
-    min_score: Annotated[
-        float, option("Suggest tags with at least this probability.", min=0, max=1)
-    ] = 0.5,
-    doubtful: Annotated[
-        bool, option("List doubtful tags after missing ones.", "--doubtful/--no-doubtful")
-    ] = True,
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path | None = TABLE_OUT,
+    top: int = option(
+        "Maximum number of missing, and of doubtful, tags per row.", default=5, min=1
+    ),
+    min_score: float = option(
+        "Suggest tags with at least this probability.", default=0.5, min=0, max=1
+    ),
+    doubtful: bool = option(
+        "List doubtful tags after missing ones.", "--doubtful/--no-doubtful", default=True
+    ),
     *,
     source: DataInput,
     output: Output,
@@ -223,11 +194,9 @@ def suggest(
       $ conjunct suggest model.json zoo.csv --min-score 0.8 --no-doubtful
       $ conjunct suggest model.json zoo.csv --top 3 --out suggestions.csv
     """
-    from conjunct.explain import count
-
     output.check_table(out, "suggestions", model)
     fitted = require_ufc(read_model(model), model, "gives no suggestions")
-    table = source.read_for(fitted, data)
+    table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("looked for tags"):
         found = {"missing": fitted.suggest(table, top, min_score=min_score)}
         if doubtful:
@@ -238,14 +207,12 @@ def suggest(
         out,
         _suggestion_frame(found, table.ids),
         lambda: {"n_rows": table.n_rows, **n_tags},
-        f"Saved {kinds} tags of {count(table.n_rows, 'row')}",
+        f"Saved {kinds} tags of {explain.count(table.n_rows, 'row')}",
     )
 
 
 def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None) -> pl.DataFrame:
     import polars as pl
-
-    from conjunct.expressions import pattern_text
 
     columns = ("kind", "tag", "score", "because")
     check_id_name(ids, *columns)
@@ -256,7 +223,7 @@ def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None)
             kind,
             one.tag,
             round(one.score, 3),
-            pattern_text(one.because, keep_order=True),
+            expressions.pattern_text(one.because, keep_order=True),
         )
         for row in range(len(found["missing"]))
         for kind, rows in found.items()
@@ -272,9 +239,9 @@ _CHANGES_SHOWN = 3
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def update(
-    model: ModelFile,
-    data: DataFile,
-    out: ModelOut = None,
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path | None = MODEL_OUT,
     *,
     source: DataInput,
     output: Output,
@@ -289,12 +256,10 @@ def update(
       $ conjunct update model.json zoo.csv
       $ conjunct update model.json zoo.csv --out model.json
     """
-    from conjunct.files import check_target
-
     if out is not None:
-        check_target(out)
+        files.check_target(out)
     fitted = require_ufc(read_model(model), model, "cannot be updated")
-    table = source.read_for(fitted, data)
+    table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("counted rows"):
         found = fitted.check_drift(table)
     save(out, fitted.save)
@@ -330,11 +295,8 @@ def _render_changes(model: UFC, rows: BooleanData) -> str | None:
 
     No two of them are about the same tag, or values of the same variable.
     """
-    from conjunct.explain import every_finding, format_share, variable_of_tags
-    from conjunct.expressions import pattern_text
-
     fitted = model.feature_set_
-    before = {frozenset(one.tags): one.share for one in every_finding(fitted)}
+    before = {frozenset(one.tags): one.share for one in explain.every_finding(fitted)}
     if fitted.known is None:
         supports = zip(fitted.lineage.primitives, fitted.primitive_supports, strict=True)
         before |= {frozenset([tag]): rows / fitted.n_rows for tag, rows in supports}
@@ -344,14 +306,14 @@ def _render_changes(model: UFC, rows: BooleanData) -> str | None:
         share = before.get(frozenset(tags))
         if share is not None and n and n_true / n != share:
             changes.append((-abs(n_true / n - share), len(tags), tags, n_true / n, share))
-    variable = variable_of_tags(fitted)
+    variable = explain.variable_of_tags(fitted)
     lines: list[str] = []
     said: set[str] = set()
     for *_, tags, now, share in sorted(changes):
         about = {variable[tag] for tag in tags}
         if len(lines) < _CHANGES_SHOWN and not said & about:
             said |= about
-            name = showable(pattern_text(tags))
-            shares = f"{format_share(now)} of these rows, {format_share(share)} in training"
-            lines.append(f"  {name}: in {shares}")
+            name = showable(expressions.pattern_text(tags))
+            of_new, of_old = map(explain.format_share, (now, share))
+            lines.append(f"  {name}: in {of_new} of these rows, {of_old} in training")
     return "\n".join(["Changed most:", *lines]) if lines else None

@@ -6,19 +6,22 @@ import warnings
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from conjunct.cli.inputs import READING_OPTIONS, DataInput, read_model
+from conjunct import estimators, explain, files
 from conjunct.cli.options import (
-    Ascii,
-    DataFile,
+    ASCII,
+    DATA_FILE,
+    MODEL_FILE,
+    READING_OPTIONS,
+    WITH_FORMULAS,
+    DataInput,
     Dialect,
     Form,
-    ModelFile,
-    WithFormulas,
     argument,
     option,
     output_option,
+    read_model,
     takes,
 )
 from conjunct.cli.outputs import (
@@ -27,8 +30,12 @@ from conjunct.cli.outputs import (
     OUTPUT_OPTIONS,
     Output,
     check_targets,
+    feature_table,
+    finding_table,
     model_document,
+    preparation_table,
     save_report,
+    score_table,
 )
 from conjunct.cli.terminal import (
     as_options,
@@ -60,46 +67,28 @@ _FEATURES_SHOWN = 500
 
 @takes(source=READING_OPTIONS, output=JSON_OPTIONS)
 def show(
-    model: ModelFile,
-    formulas: WithFormulas = False,
-    form: Annotated[
-        Form | None,
-        option(
-            "Show formulas as constructed, with common parts factored out, as a disjunction of "
-            "conjunctions, or as short as possible."
-        ),
-    ] = None,
-    train: Annotated[
-        Path | None,
-        option(
-            "Training data: with --form simplified, omit combinations that do not occur in it.",
-            metavar="DATA",
-        ),
-    ] = None,
-    feature: Annotated[
-        str | None,
-        option(
-            "Explain one feature: its name, its formula, or its number in the model.",
-            metavar="FEATURE",
-        ),
-    ] = None,
-    rows: Annotated[
-        Path | None,
-        option(
-            "With --feature: show its rows in this table, its formula simplified for this table, "
-            "and its most similar features.",
-            metavar="DATA",
-        ),
-    ] = None,
-    order: Annotated[
-        Order,
-        option("Sort by evidence, lift or number of rows."),
-    ] = "evidence",
-    graph: Annotated[
-        GraphFormat | None, option("With --feature: print only its ancestry, in this format.")
-    ] = None,
-    ascii_: Ascii = False,
-    latex: Annotated[bool, output_option("Write formulas for LaTeX.", "--latex")] = False,
+    model: Path = MODEL_FILE,
+    formulas: bool = WITH_FORMULAS,
+    form: Form | None = option(
+        "Show formulas as constructed, with common parts factored out, as a disjunction of "
+        "conjunctions, or as short as possible."
+    ),
+    train: Path | None = option(
+        "Training data: with --form simplified, omit combinations that do not occur in it.",
+        metavar="DATA",
+    ),
+    feature: str | None = option(
+        "Explain one feature: its name, its formula, or its number in the model.", metavar="FEATURE"
+    ),
+    rows: Path | None = option(
+        "With --feature: show its rows in this table, its formula simplified for this table, and "
+        "its most similar features.",
+        metavar="DATA",
+    ),
+    order: Order = option("Sort by evidence, lift or number of rows.", default="evidence"),
+    graph: GraphFormat | None = option("With --feature: print only its ancestry, in this format."),
+    ascii_: bool = ASCII,
+    latex: bool = output_option("Write formulas for LaTeX.", "--latex", default=False),
     *,
     source: DataInput,
     output: Output,
@@ -132,7 +121,7 @@ def show(
     in_form = None
     if train is not None:
         with source.naming_cells_of(train):
-            in_form = fitted.formulas(form or "built", X_train=source.read_for(fitted, train))
+            in_form = fitted.formulas(form or "built", X_train=source.read(train, fitted))
     elif form not in (None, "built"):
         in_form = fitted.formulas(form)
     if output.json:
@@ -146,14 +135,10 @@ def show(
 def _print_features(
     title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool, order: Order
 ) -> None:
-    from conjunct import explain
-    from conjunct.cli.tables import feature_table, finding_table, preparation_table, score_table
-    from conjunct.explain import Summary, join_names
-
-    summary = Summary(model, as_options)
+    summary = explain.Summary(model, as_options)
     findings = explain.find(model.feature_set_, order).findings
     features = summary.new_features
-    kept = join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST)
+    kept = explain.join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST)
     has_scores = is_verbose() or not summary.by_pattern
     has_features = bool(features) and (wanted or is_verbose() or not summary.by_pattern)
     in_form = None
@@ -197,7 +182,7 @@ def _explain_feature(
     output: Output,
 ) -> None:
     found_rows: list[int] | None = None
-    data = None if rows is None else source.read_for(model, rows)
+    data = None if rows is None else source.read(rows, model)
     with source.naming_cells_of(rows or Path()):
         if data is not None:
             # as people count, from the first row of data
@@ -237,20 +222,17 @@ N_SAMPLES = 20
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
 def report(
-    model: ModelFile,
-    data: DataFile,
-    out: Annotated[Path, output_option("HTML report to write.", "--out", "-o")],
-    title: Annotated[str | None, option("Title of the report.")] = None,
-    images: Annotated[
-        str | None,
-        option(
-            "Column with the image file of each row, or folder of images named by --id.",
-            metavar="COLUMN|DIR",
-        ),
-    ] = None,
-    stability: Annotated[
-        bool, option("Show how often features recur in bootstrap samples.", "--stability")
-    ] = False,
+    model: Path = MODEL_FILE,
+    data: Path = DATA_FILE,
+    out: Path = output_option("HTML report to write.", "--out", "-o", default=...),
+    title: str | None = option("Title of the report."),
+    images: str | None = option(
+        "Column with the image file of each row, or folder of images named by --id.",
+        metavar="COLUMN|DIR",
+    ),
+    stability: bool = option(
+        "Show how often features recur in bootstrap samples.", "--stability", default=False
+    ),
     *,
     source: DataInput,
     output: Output,
@@ -266,7 +248,7 @@ def report(
     """
     check_targets({"model": model, "data": data}, page=out)
     fitted = read_model(model)
-    table = source.read_for(fitted, data)
+    table = source.read(data, fitted)
     options: dict[str, Any] = {"title": title or f"Findings in {Path(name_of(data)).name}"}
     with source.naming_cells_of(data), time_step(f"wrote {out}"):
         if images is not None:
@@ -285,7 +267,7 @@ def _find_images(
         return given
     by_column = replace(source, options=replace(source.options, id=given))
     try:
-        ids = by_column.read_for(model, data).ids
+        ids = by_column.read(data, model).ids
     except InputError as error:
         raise InputError(f"--images: {given!r} is not a folder, nor a column: {error}") from None
     folder = data.parent.resolve()
@@ -302,19 +284,19 @@ def _find_images(
 
 
 def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stability:
-    from conjunct import UFC, Threshold, UFCPath
-    from conjunct import stability as measure
+    from conjunct.paper import stability
+    from conjunct.ufc import Threshold
 
     again = model
-    if isinstance(model, UFCPath):
+    if isinstance(model, estimators.UFCPath):
         # the solution chosen, not the choice: a path for each run would take very long
         rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
-        again = UFC(rule, max_iter=model.n_iter_)
+        again = estimators.UFC(rule, max_iter=model.n_iter_)
     with (
         time_step(f"made {N_SAMPLES} runs on samples of the rows"),
         show_bar("Constructing on samples", N_SAMPLES) as update,
     ):
-        return measure(
+        return stability(
             table,
             again,
             kind="bootstrap",
@@ -330,55 +312,41 @@ FeatureNames = Literal["tags", "formula", "number"]
 
 @takes(output=OUTPUT_OPTIONS)
 def export(
-    model: Annotated[Path | None, argument("[MODEL]", "Model file written by fit.")] = None,
-    out: Annotated[
-        Path | None,
-        output_option("File to write. Without it, the result is printed.", "--out", "-o"),
-    ] = None,
-    to: Annotated[
-        Target,
-        option(
-            "Export a SELECT, a view or a table of it, a dbt model, a Python function, ONNX (to "
-            "a file), the model as JSON, or the JSON Schema of model files (without MODEL)."
-        ),
-    ] = "sql",
-    dialect: Annotated[
-        Dialect, option(f"SQL dialect: {', '.join(get_args(Dialect))}.", metavar="NAME")
-    ] = "duckdb",
-    table: Annotated[
-        list[str] | None,
-        option("Table to select from (default: data); twice for schema and table.", metavar="NAME"),
-    ] = None,
-    into: Annotated[
-        list[str] | None,
-        option(
-            "View or table to create (default: features); twice for schema and table.",
-            metavar="NAME",
-        ),
-    ] = None,
-    column_type: Annotated[
-        ColumnType | None,
-        option(
-            "Type of the columns: Booleans, 0 and 1, or text (default: Booleans, or the types "
-            "the model was fitted on; in SQLite and MySQL also text)."
-        ),
-    ] = None,
-    feature_names: Annotated[
-        FeatureNames | None,
-        option(
-            "Feature names: chair + dining table, chair ∧ dining table, or f0, f1 and so on "
-            "(default: as in transform)."
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None, option("Column to select unchanged; may be repeated.", metavar="NAME")
-    ] = None,
-    form: Annotated[
-        Form, option("Form of the formulas; all forms are equal on rows without missing cells.")
-    ] = "built",
-    findings: Annotated[
-        bool, option("Export the findings instead: true in rows with all their tags.", "--findings")
-    ] = False,
+    model: Path | None = argument("[MODEL]", "Model file written by fit.", default=None),
+    out: Path | None = output_option(
+        "File to write. Without it, the result is printed.", "--out", "-o"
+    ),
+    to: Target = option(
+        "Export a SELECT, a view or a table of it, a dbt model, a Python function, ONNX (to a "
+        "file), the model as JSON, or the JSON Schema of model files (without MODEL).",
+        default="sql",
+    ),
+    dialect: Dialect = option(
+        f"SQL dialect: {', '.join(get_args(Dialect))}.", default="duckdb", metavar="NAME"
+    ),
+    table: list[str] | None = option(
+        "Table to select from (default: data); twice for schema and table.", metavar="NAME"
+    ),
+    into: list[str] | None = option(
+        "View or table to create (default: features); twice for schema and table.", metavar="NAME"
+    ),
+    column_type: ColumnType | None = option(
+        "Type of the columns: Booleans, 0 and 1, or text (default: Booleans, or the types the "
+        "model was fitted on; in SQLite and MySQL also text)."
+    ),
+    feature_names: FeatureNames | None = option(
+        "Feature names: chair + dining table, chair ∧ dining table, or f0, f1 and so on (default: "
+        "as in transform)."
+    ),
+    keep: list[str] | None = option("Column to select unchanged; may be repeated.", metavar="NAME"),
+    form: Form = option(
+        "Form of the formulas; all forms are equal on rows without missing cells.", default="built"
+    ),
+    findings: bool = option(
+        "Export the findings instead: true in rows with all their tags.",
+        "--findings",
+        default=False,
+    ),
     *,
     output: Output,
 ) -> None:
@@ -395,17 +363,13 @@ def export(
       $ conjunct export model.json --findings --table animals
       $ conjunct export --to schema --out model-schema.json
     """
-    from conjunct.files import write_atomically
-
     content: str | bytes
     if into and to not in ("view", "table"):
         raise InputError("--into needs --to view or --to table")
     if findings and to not in ("sql", "view", "table", "dbt"):
         raise InputError(f"--findings needs SQL: --to {to} writes all features")
     if to == "schema":
-        from conjunct.files import model_schema
-
-        content = model_schema().decode()
+        content = files.model_schema().decode()
     elif model is None:
         raise InputError("MODEL is missing: which model file should be exported?")
     else:
@@ -436,7 +400,7 @@ def export(
     if saved is not None:
         with time_step(f"wrote {saved}"):
             data = content.encode() if isinstance(content, str) else content
-            write_atomically(saved, lambda part: part.write_bytes(data))
+            files.write_atomically(saved, lambda part: part.write_bytes(data))
     elif text is None:
         raise InputError("ONNX is not text: use --out to write a file")
     elif not output.json:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from conjunct.cli.inputs import PREPARING_OPTIONS, DataInput
-from conjunct.cli.options import RULE_OPTIONS, DataFile, option, output_option, takes
+from conjunct import estimators, explain, files, paper
+from conjunct.cli.options import (
+    DATA_FILE,
+    PREPARING_OPTIONS,
+    RULE_OPTIONS,
+    DataInput,
+    option,
+    output_option,
+    takes,
+)
 from conjunct.cli.outputs import LONGEST, OUTPUT_OPTIONS, Output, Table, save
 from conjunct.cli.terminal import detail, name_of, show_bar, time_step
 from conjunct.errors import InputError
@@ -20,18 +27,17 @@ _FEATURES_SHOWN = 15
 
 @takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def stability(
-    data: DataFile,
-    out: Annotated[
-        Path | None,
-        output_option("Folder for tables (CSV) and figures (SVG, PNG).", "--out", "-o"),
-    ] = None,
-    bootstrap: Annotated[
-        bool, option("Resample rows instead of inverting cells.", "--bootstrap")
-    ] = False,
-    max_noise: Annotated[float, option("Maximum share of inverted cells.")] = 0.3,
-    step: Annotated[float, option("Step between shares.")] = 0.02,
-    runs: Annotated[int, option("Runs per share, or number of bootstrap samples.")] = 10,
-    seed: Annotated[int, option("Random seed.")] = 0,
+    data: Path = DATA_FILE,
+    out: Path | None = output_option(
+        "Folder for tables (CSV) and figures (SVG, PNG).", "--out", "-o"
+    ),
+    bootstrap: bool = option(
+        "Resample rows instead of inverting cells.", "--bootstrap", default=False
+    ),
+    max_noise: float = option("Maximum share of inverted cells.", default=0.3),
+    step: float = option("Step between shares.", default=0.02),
+    runs: int = option("Runs per share, or number of bootstrap samples.", default=10),
+    seed: int = option("Random seed.", default=0),
     *,
     rule: dict[str, Any],
     source: DataInput,
@@ -47,9 +53,6 @@ def stability(
       $ conjunct stability zoo.csv --criterion risk --no-prune
       $ conjunct stability zoo.csv --bootstrap --runs 50 --out zoo-stability
     """
-    from conjunct import UFC
-    from conjunct import stability as measure
-
     if step <= 0:
         raise InputError(f"--step must be above 0; got {step:g}")
     if not 0 <= max_noise <= 1:
@@ -60,9 +63,9 @@ def stability(
     bar = show_bar("Constructing", n_all)
     timer = time_step(f"made {n_all} runs")
     with source.naming_cells_of(data), timer, bar as update:
-        found = measure(
+        found = paper.stability(
             table,
-            UFC(**rule),
+            estimators.UFC(**rule),
             kind="bootstrap" if bootstrap else "noise",
             noise=noise,
             n_runs=runs,
@@ -70,6 +73,14 @@ def stability(
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     save(out, lambda folder: _save(found, folder))
+    # columns may always recur
+    made = [one for one in found.features if one.feature not in set(table.names)]
+    rows = [
+        (explain.shorten(one.feature, LONGEST), f"{one.share:.0%}", "yes" if one.original else "no")
+        for one in made[:_FEATURES_SHOWN]
+    ]
+    headings = ("feature", ">share of runs", "in the unchanged data")
+    features = ("Features that recur most often:", Table(headings, rows)) if made else ()
     output.show(
         lambda: {
             "kind": found.kind,
@@ -79,7 +90,7 @@ def stability(
             "saved": {"folder": out},
         },
         _level_table(found),
-        *_render_features(found, table.names),
+        *features,
         _render_recurrence(found),
         None if out is None else f"Saved in {out}.",
     )
@@ -87,13 +98,11 @@ def stability(
 
 def _render_recurrence(found: Stability) -> str:
     """Return a paragraph about how stable features are."""
-    from conjunct.explain import count
-
     n_original = sum(feature.original for feature in found.features)
     always = [feature for feature in found.features if feature.original and feature.share == 1]
     changed = [level for level in found.levels if level.noise or found.kind == "bootstrap"]
     sentences = [
-        f"The unchanged data gives {count(n_original, 'feature')}; "
+        f"The unchanged data gives {explain.count(n_original, 'feature')}; "
         f"{len(always):,} recurred in every run."
     ]
     if found.kind == "bootstrap":
@@ -128,31 +137,15 @@ def _level_table(found: Stability) -> Table:
     return Table((first, ">OI", ">C0", ">features", ">unchanged", ">between runs"), rows)
 
 
-def _render_features(found: Stability, columns: Sequence[str]) -> tuple[str | Table, ...]:
-    """Return the features that recur most often, without columns, which always may."""
-    from conjunct.explain import shorten
-
-    made = [feature for feature in found.features if feature.feature not in set(columns)]
-    if not made:
-        return ()
-    rows = [
-        (shorten(one.feature, LONGEST), f"{one.share:.0%}", "yes" if one.original else "no")
-        for one in made[:_FEATURES_SHOWN]
-    ]
-    headings = ("feature", ">share of runs", "in the unchanged data")
-    return "Features that recur most often:", Table(headings, rows)
-
-
 def _save(found: Stability, folder: Path) -> None:
-    from conjunct.files import write_table
     from conjunct.plots import save_chart
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{folder} is a file: choose a folder for the results") from None
-    write_table(folder / "levels.csv", found.get_levels("polars"))
-    write_table(folder / "features.csv", found.get_features("polars"))
+    files.write_table(folder / "levels.csv", found.get_levels("polars"))
+    files.write_table(folder / "features.csv", found.get_features("polars"))
     charts = {"recurrence": found.plot_recurrence()}
     if found.kind == "noise":
         charts["indicators"] = found.plot_indicators()
@@ -163,12 +156,8 @@ def _save(found: Stability, folder: Path) -> None:
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
 def reproduce(
-    out: Annotated[Path, output_option("Folder to write to.", "--out", "-o")] = Path(
-        "conjunct-paper"
-    ),
-    data: Annotated[
-        Path | None, option("Table to use instead of spect, as in conjunct fit.")
-    ] = None,
+    out: Path = output_option("Folder to write to.", "--out", "-o", default=Path("conjunct-paper")),
+    data: Path | None = option("Table to use instead of spect, as in conjunct fit."),
     *,
     source: DataInput,
     output: Output,
@@ -183,10 +172,7 @@ def reproduce(
       $ conjunct reproduce
       $ conjunct reproduce --data zoo.csv --out zoo-figures
     """
-    from conjunct.paper import EXPERIMENTS
-    from conjunct.paper import reproduce as write_all
-
-    total = len(EXPERIMENTS) + 1
+    total = len(paper.EXPERIMENTS) + 1
     with show_bar("Reproducing", total) as update:
         n_done = 0
 
@@ -197,10 +183,10 @@ def reproduce(
             detail(f"wrote {outcome.name}: {outcome.title}")
 
         if data is None:
-            outcomes = write_all(out, watch=advance)
+            outcomes = paper.reproduce(out, watch=advance)
         else:
             with source.naming_cells_of(data):
-                outcomes = write_all(
+                outcomes = paper.reproduce(
                     out, source.read(data), name=Path(name_of(data)).stem, watch=advance
                 )
     files = [f"{outcome.name}: {outcome.title}\n  {outcome.text}".rstrip() for outcome in outcomes]

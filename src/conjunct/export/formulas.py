@@ -1,4 +1,7 @@
-"""The walk over formulas that every export shares, and the steps of a statement.
+"""What every export shares: checks of raw cells, the walk over formulas, and steps of a statement.
+
+A model of raw columns is exported with the checks behind its Boolean ones, so that the export takes
+raw tables as ``transform`` does.
 
 A `Target` writes each kind of formula in one language. Steps keep a statement short: a part that a
 later step uses is a column, from the step that makes it to the last before its last use. More steps
@@ -17,12 +20,25 @@ and a negated conjunction is the disjunction of what is negated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple, Protocol, TypeVar
 
+from conjunct.data import (
+    MONTHS,
+    PAIRS,
+    WEEKDAYS,
+    BooleanRule,
+    ColumnRule,
+    DatePart,
+    NumberRule,
+    TagsRule,
+)
+from conjunct.errors import InputError
 from conjunct.expressions import And, Constant, Counted, Expression, Not, Or, Primitive, nodes
+
+NO = tuple(sorted(word for no, _ in PAIRS for word in no))
+YES = tuple(sorted(word for _, yes in PAIRS for word in yes))
 
 # The most conjunctions within conjunctions of a step; the last one puts all into one step.
 WHOLE = 1 << 62
@@ -38,6 +54,109 @@ _LONGEST_IN_ONE = 12
 _BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
 
 T = TypeVar("T")
+
+
+class Flag(NamedTuple):
+    """A check that a cell is true: Booleans, 0 and 1, or words such as yes and no."""
+
+    column: str
+
+
+class OneOf(NamedTuple):
+    """A check that a cell is one of some words, or of numbers in their shortest spelling."""
+
+    column: str
+    words: tuple[str, ...]
+    are_numbers: bool
+
+
+class Interval(NamedTuple):
+    """A check that a number, or a part of a date, is at least ``low`` and below ``high``."""
+
+    column: str
+    low: float | None
+    high: float | None
+    part: DatePart | None = None
+    are_digits: bool = False
+
+
+class PartOneOf(NamedTuple):
+    """A check that a part of a date is one of some numbers; months and weekdays count from 1."""
+
+    column: str
+    part: DatePart
+    numbers: tuple[int, ...]
+    are_digits: bool = False
+    """True if dates are numbers such as 20241231."""
+
+
+class HasTag(NamedTuple):
+    """A check that a list has a tag. A row without a list has none.
+
+    ``separator`` stands between tags in text: ``[]`` for lists in brackets, None for lists as such.
+    """
+
+    column: str
+    tag: str
+    separator: str | None
+
+
+Check = Flag | OneOf | Interval | PartOneOf | HasTag
+
+
+def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
+    """Return the check behind each feature of a Binarizer.
+
+    A missing cell is missing in every feature of its column; an unknown word makes all of them
+    false.
+    """
+    found: dict[str, Check] = {}
+    for rule in rules:
+        found.update(zip(rule.names(), _checks(rule), strict=True))
+    return found
+
+
+def _checks(rule: ColumnRule) -> Iterator[Check]:
+    if isinstance(rule, BooleanRule):
+        yield Flag(rule.column)
+        return
+    if isinstance(rule, TagsRule):
+        yield from (HasTag(rule.column, tag, rule.separator) for tag in rule.values)
+        return
+    are_digits = rule.part is not None and rule.order == "digits"
+    if isinstance(rule, NumberRule):
+        if rule.part == "hour" and not all(edge.is_integer() for edge in rule.edges):
+            raise InputError(
+                f"column {rule.column!r} has a bin edge within an hour, which cannot be exported: "
+                "use whole hours"
+            )
+        lows, highs = [None, *rule.edges], [*rule.edges, None]
+        if rule.cumulative:
+            lows, highs = [*rule.edges], [None] * len(rule.edges)
+        for low, high in zip(lows, highs, strict=True):
+            yield Interval(rule.column, low, high, rule.part, are_digits)
+        return
+    names = {"month": MONTHS, "weekday": WEEKDAYS}.get(rule.part or "")
+    for group in [
+        *((value,) for value in rule.values),
+        *([] if rule.other is None else [rule.rare]),
+    ]:
+        if rule.part is None:
+            yield OneOf(rule.column, tuple(group), rule.written != "words")
+        else:
+            numbers = tuple(names.index(word) + 1 if names else int(word) for word in group)
+            yield PartOneOf(rule.column, rule.part, numbers, are_digits)
+
+
+def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None:
+    """Refuse a column of lists that cannot be read there."""
+    if check.separator in known:
+        return
+    what = "lists" if check.separator is None else "lists in brackets"
+    raise InputError(
+        f"column {check.column!r} holds {what}, which {where} cannot read: make the columns "
+        "Boolean with a Binarizer, and fit on its output"
+    )
 
 
 class Target(Protocol[T]):
@@ -94,8 +213,7 @@ def write_formulas(features: Iterable[Expression], target: Target[T]) -> list[T]
     return [written[feature] for feature in features]
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A plan of steps 0 to ``n_steps`` - 1, and the features on top of the last."""
 
     features: Sequence[Expression]
@@ -229,11 +347,8 @@ class _Chain(NamedTuple):
     whole: Expression
 
 
-class _Spine(NamedTuple):
-    """A formula as a chain, or as the negation of one."""
-
-    chain: _Chain
-    is_denied: bool
+_Spine = tuple[_Chain, bool]
+"""A formula as a chain, and True if it is the negation of that."""
 
 
 class _Blocks:
@@ -250,9 +365,8 @@ class _Blocks:
         if node in self._spines:
             return
         if isinstance(node, And | Or):
-            self._spines[node] = spine = self._make_spine(node)
-            whole = spine.chain.whole
-            self.made[node] = self._deny(whole) if spine.is_denied else whole
+            self._spines[node] = chain, is_denied = self._make_spine(node)
+            self.made[node] = self._deny(chain.whole) if is_denied else chain.whole
         elif isinstance(node, Not):
             self.made[node] = self._deny(self.made[node.operand])
         elif isinstance(node, Counted):
@@ -273,9 +387,14 @@ class _Blocks:
     def _make_spine(self, node: And | Or) -> _Spine:
         """Take the longest chain among the operands, and append the others as its next links."""
         kind, operands = type(node), list(node.operands)
-        known = [(k, spine) for k, x in enumerate(operands) if (spine := self._find_chain(x, kind))]
+        known: list[tuple[int, _Spine]] = []
+        for k, operand in enumerate(operands):
+            is_turn = self._turns and isinstance(operand, Not)
+            spine = self._spines.get(operand.children[0] if is_turn else operand)
+            if spine and (self._turns or type(operand) is kind):
+                known.append((k, (spine[0], spine[1] is not is_turn)))
         if known:
-            k, (chain, is_denied) = max(known, key=lambda one: one[1].chain.length)
+            k, (chain, is_denied) = max(known, key=lambda one: one[1][0].length)
         else:
             k, is_denied = 0, False
             chain = self._append(None, _Link(self.made[operands[0]], None))
@@ -284,16 +403,7 @@ class _Blocks:
             value = self.made[operand]
             value = self._deny(value) if is_denied else value
             chain = self._append(chain, _Link(None, value) if is_and else _Link(value, None))
-        return _Spine(chain, is_denied)
-
-    def _find_chain(self, operand: Expression, kind: type[And | Or]) -> _Spine | None:
-        """Find the chain of an operand, if it can be made longer."""
-        if not self._turns:
-            return self._spines.get(operand) if type(operand) is kind else None
-        if isinstance(operand, Not):
-            spine = self._spines.get(operand.operand)
-            return spine and spine._replace(is_denied=not spine.is_denied)
-        return self._spines.get(operand)
+        return chain, is_denied
 
     def _append(self, chain: _Chain | None, link: _Link) -> _Chain:
         length = 1 if chain is None else chain.length + 1
@@ -301,20 +411,14 @@ class _Blocks:
         while length % self._width ** len(blocks) == 0:
             row, start = _last_blocks(before[-1], len(blocks))
             row.append(blocks[-1])
-            blocks.append(self._make_block(row))
+            has_more = any(link.more is not None for link in row)
+            limits = [link.limit for link in row if link.limit is not None]
+            more = self._apply(None, row) if has_more else None
+            blocks.append(_Link(more, self._join(And, limits) if limits else None))
             before.append(start)
         row, start = _last_blocks(before[-1], len(blocks))
         whole = self._apply(None if start is None else start.whole, [*row, blocks[-1]])
         return _Chain(length, tuple(blocks), tuple(before), whole)
-
-    def _make_block(self, row: Sequence[_Link]) -> _Link:
-        """Combine links into one."""
-        limits = [link.limit for link in row if link.limit is not None]
-        has_more = any(link.more is not None for link in row)
-        return _Link(
-            self._apply(None, row) if has_more else None,
-            self._join(And, limits) if limits else None,
-        )
 
     def _apply(self, value: Expression | None, row: Sequence[_Link]) -> Expression:
         """Apply links to a value, one after the other; None is false."""
