@@ -14,8 +14,8 @@ import naive_pictures as naive
 from conjunct import UFC, datasets
 from conjunct.plots import cut_to, draw_correlation, draw_history, draw_network, width_of
 from conjunct.plots.drawing import Axis
+from conjunct.report.findings import describe_tags
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.relations import describe_tags
 
 values = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1)
 

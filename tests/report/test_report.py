@@ -443,9 +443,9 @@ def test_merges_add_up(zoo):
         assert supports[number] == naive.support(number, fitted.lineage.conjunctions, n, rows)
     for picture in draw_merges(ModelOnRows.of(model, zoo)):
         left, both, right = picture.parts
-        assert left.support + both.support == picture.left_support
-        assert right.support + both.support == picture.right_support
-        assert left.width + both.width == pytest.approx(picture.left_width, abs=0.2)
+        assert left.support + both.support == picture.left.support
+        assert right.support + both.support == picture.right.support
+        assert left.width + both.width == pytest.approx(picture.left.width, abs=0.2)
 
 
 def test_audit_columns_are_those_of_the_merges(zoo):

@@ -159,6 +159,7 @@ _NAME_LENGTH = 30
 _ROUNDS = 300
 _LINKS_THAT_PULL = 3  # of a tag
 _PLANE_WIDTH, _LEAST_HEIGHT = 860, 240  # pixels
+_FEW_TAGS, _SMALL_WIDTH, _SMALL_HEIGHT = 15, 340, 120  # the width of a phone
 _FONT_SIZE = 12
 _TAG_HEIGHT, _TAG_SPACE = 30, 40  # a point and its name above it
 _LONGEST_PATTERN = 30  # tags; a longer one would link everything with everything
@@ -223,6 +224,11 @@ class Network:
     size: tuple[int, int]
 
     @property
+    def is_small(self) -> bool:
+        """True if it fits on a phone."""
+        return self.size[0] < _PLANE_WIDTH
+
+    @property
     def most_links(self) -> int:
         """The least number of links per tag that shows all links."""
         return max((link.rank for link in self.links), default=0)
@@ -258,11 +264,14 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
             pull[i, j] = pull[j, i] = 0.3 + 0.7 * rows / most
     texts = [_cut_middle(pattern_text([names[tag]])) for tag in chosen]
     widths = np.array([max(_TAG_SPACE, width_of(text, _FONT_SIZE)) for text in texts])
+    width, least = _PLANE_WIDTH, _LEAST_HEIGHT
+    if len(chosen) <= _FEW_TAGS:
+        # two names stand side by side
+        width, least = max(_SMALL_WIDTH, round(2.2 * max(widths, default=0))), _SMALL_HEIGHT
     # a third of the plane is for names
-    height = max(_LEAST_HEIGHT, round(3 * float(widths.sum()) * _TAG_HEIGHT / _PLANE_WIDTH))
-    size = _PLANE_WIDTH, height
-    places = _separate(_place(pull, size), widths, size)
-    size = _PLANE_WIDTH, max([height, *(y + _TAG_HEIGHT for _, y in places)])
+    height = max(least, round(3 * float(widths.sum()) * _TAG_HEIGHT / width))
+    places = _separate(_place(pull, (width, height)), widths, (width, height))
+    size = width, max((y for _, y in places), default=0) + _TAG_HEIGHT
     tags = {
         tag: Tag(text, linked[tag], x, y)
         for tag, text, (x, y) in zip(chosen, texts, places, strict=True)
@@ -331,6 +340,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
                 moved = True
         if not moved:
             break
+    at = np.clip(at, low, high)
     # what is still crowded, at the edges, moves down until it is free
     placed: dict[int, tuple[int, int]] = {}
     for i in sorted(range(len(at)), key=lambda i: (at[i, 1], i)):

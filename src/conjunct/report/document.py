@@ -20,6 +20,7 @@ from conjunct.estimators import FeatureConstructor, RowGroups
 from conjunct.explain import (
     Section,
     column_preparations,
+    count,
     data_facts,
     format_share,
     join_names,
@@ -39,13 +40,15 @@ from conjunct.report.features import (
 from conjunct.report.findings import (
     Images,
     Thumbnails,
+    describe_tags,
     image_paths,
     list_findings,
     list_groups,
+    list_relations,
+    look_twice,
 )
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.plane import Plane, follow_plane, plane_data
-from conjunct.report.relations import describe_tags, list_relations, look_twice
 from conjunct.report.vocabulary import list_steps, list_words, word_data
 
 # what everybody reads, and what is folded under "Technical details"
@@ -153,7 +156,13 @@ class Report:
         steps = list_steps(shown, self.groups)
         network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
         relations, second = list_relations(shown), look_twice(shown)
+        n_found = len(shown.summary.findings)
+        overview = shown.summary.overview.partition(" Strongest: ")[0]
         method = [Section("Model", repr(model)), *shown.summary.method]
+        if n_found and not shown.by_pattern:  # what was constructed is for experts
+            method += [Section("Result", overview)]
+            data = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
+            overview = f"{data}: {count(n_found, 'finding')}."
         method += [Section("End", shown.summary.stop_reason or shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
@@ -167,6 +176,8 @@ class Report:
             "rows": steps is None,
             "stability": stability is None,
             "plane": plane is None,
+            # it would be the same twice
+            "correlation": not shown.summary.new_features,
         }
         content = {
             "title": self.title,
@@ -176,10 +187,11 @@ class Report:
             "by_pattern": shown.by_pattern,
             "is_training": shown.is_training,
             "summary": shown.summary,
+            "overview": overview,
             "ending": _SETTING.sub("", shown.summary.ending),
             "alerts": tuple(_alerts(shown, data_summary)),
             "facts": data_facts(data_summary, model.feature_set_),
-            "row_sizes": _row_sizes(shown),
+            "row_sizes": _count_row_sizes(shown),
             "prepared": tuple(column_preparations(model.preparation_).items()),
             "is_cleaned": model.preparation_.cleaner is not None,
             "found": found,
@@ -226,44 +238,47 @@ def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
     """Yield what a reader should know before the findings: copies, constants, gaps, ids."""
     if shown.summary.copies:
         yield "Copies", shown.summary.same_columns
+    n_known = dict(zip(shown.names, shown.primitives.count_known().tolist(), strict=True))
+    supports = dict(zip(shown.names, shown.primitives.supports().tolist(), strict=True))
     constant = [(d.column, d.reason) for d in data.dropped if d.reason.startswith(_CONSTANT)]
-    supports = shown.primitives.supports().tolist()
     constant += [
-        (name, "in all rows" if supports[shown.position[name]] else "in no row")
+        (name, "in all rows" if supports[name] else "in no row")
         for name in data.constant
+        if n_known[name]
     ]
-    if constant:
-        yield "Constant", _list_columns(constant)
     missing: dict[str, int] = {}
-    for name, known in zip(shown.names, shown.primitives.count_known().tolist(), strict=True):
+    for name, known in n_known.items():
         if known < (1 - _MUCH_MISSING) * shown.n_rows:
             column = shown.model.preparation_.source_of(name)
             missing[column] = max(missing.get(column, 0), shown.n_rows - known)
     gaps = sorted(missing.items(), key=lambda gap: -gap[1])
-    if gaps:
-        texts = [(name, f"{format_share(n / shown.n_rows)} of the cells") for name, n in gaps]
-        yield "Many missing values", _list_columns(texts)
-    others = [(d.column, d.reason) for d in data.dropped if not d.reason.startswith(_CONSTANT)]
-    if others:
-        yield "Left out", _list_columns(others)
+    columns = {
+        "Constant": constant,
+        "Many missing values": [
+            (name, f"{format_share(n / shown.n_rows)} of the cells") for name, n in gaps
+        ],
+        "Left out": [
+            (d.column, d.reason) for d in data.dropped if not d.reason.startswith(_CONSTANT)
+        ],
+    }
+    for heading, some in columns.items():
+        names = [f"{shorten(column, 60)} ({shorten(text, 60)})" for column, text in some]
+        if names:
+            yield heading, f"{join_names(names, _NAMES, limits.NAME_LENGTH)}."
 
 
-def _list_columns(columns: list[tuple[str, str]]) -> str:
-    names = [f"{shorten(column, 60)} ({shorten(text, 60)})" for column, text in columns]
-    return f"{join_names(names, _NAMES, limits.NAME_LENGTH)}."
-
-
-def _row_sizes(shown: ModelOnRows) -> tuple[tuple[str, int], ...]:
+def _count_row_sizes(shown: ModelOnRows) -> list[tuple[str, int]]:
     """Count the rows by their number of tags, in at most 24 steps."""
     sizes = np.zeros(shown.n_rows, np.int64)
     for k in range(shown.primitives.n_columns):
         sizes[shown.primitives.true_rows(k)] += 1
-    counts = np.bincount(sizes)
+    least = int(sizes.min())
+    counts = np.bincount(sizes - least)
     width = -(-len(counts) // 24)
-    return tuple(
+    return [
         (
-            str(start) if width == 1 else f"{start}–{start + width - 1}",
-            int(counts[start : start + width].sum()),
+            f"{least + k}" if width == 1 else f"{least + k}–{least + k + width - 1}",
+            int(counts[k : k + width].sum()),
         )
-        for start in range(0, len(counts), width)
-    )
+        for k in range(0, len(counts), width)
+    ]

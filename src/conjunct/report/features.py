@@ -149,8 +149,8 @@ _WIDTH = 260.0  # of both rectangles together
 
 
 @dataclass(frozen=True)
-class Conjunction:
-    """One of the three conjunctions: its name and rows; ``start`` and ``width`` in the drawing."""
+class MergePart:
+    """A conjunction, or a feature that was joined; ``start`` and ``width`` in the drawing."""
 
     kind: str
     name: str
@@ -161,16 +161,12 @@ class Conjunction:
 
 @dataclass(frozen=True)
 class MergePicture:
-    """Two features and their conjunctions, from left to right; widths are proportional to rows."""
+    """Two features, and their conjunctions from left to right; widths are proportional to rows."""
 
     merge: Merge
-    left: str
-    right: str
-    left_support: int
-    right_support: int
-    left_width: float
-    right_width: float
-    parts: list[Conjunction]
+    left: MergePart
+    right: MergePart
+    parts: list[MergePart]
 
 
 def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
@@ -183,70 +179,49 @@ def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
     pictures = []
     for k in sorted(sorted(range(len(every)), key=rank)[: limits.MERGES]):
         merge = every[k]
-        numbers = {"left": merge.left_only, "both": merge.both, "right": merge.right_only}
-        supports = [shown.lineage_supports.get(number, 0) for number in numbers.values()]
+        conjunctions = merge.left_only, merge.both, merge.right_only
+        supports = [shown.lineage_supports.get(number, 0) for number in conjunctions]
         scale = _WIDTH / max(1, sum(supports))
-        start, parts = 0, []
-        for (kind, number), support in zip(numbers.items(), supports, strict=True):
+        parts = []
+        for kind, number, first, last in (
+            *zip(("left", "both", "right"), conjunctions, (0, 1, 2), (1, 2, 3), strict=True),
+            ("left", merge.left, 0, 2),
+            ("right", merge.right, 1, 3),
+        ):
             name = "empty, dropped" if number is None else shown.name(number)
-            places = round(start * scale, 1), round(support * scale, 1)
-            parts.append(Conjunction(kind, name, support, *places))
-            start += support
-        left, right = supports[0] + supports[1], supports[1] + supports[2]
-        pictures.append(
-            MergePicture(
-                merge,
-                shown.name(merge.left),
-                shown.name(merge.right),
-                left,
-                right,
-                round(left * scale, 1),
-                round(right * scale, 1),
-                parts,
+            start, rows = sum(supports[:first]), sum(supports[first:last])
+            parts.append(
+                MergePart(kind, name, rows, round(start * scale, 1), round(rows * scale, 1))
             )
-        )
+        pictures.append(MergePicture(merge, parts[3], parts[4], parts[:3]))
     return pictures
 
 
-@dataclass(frozen=True)
-class CourseLine:
-    """``gain`` is what the merges brought less what they cost, and ``total`` all of it so far."""
+def list_iterations(shown: ModelOnRows) -> list[tuple[int, str, int, float, float]]:
+    """Return for each iteration, the unchanged columns first, what it joined and brought.
 
-    iteration: int
-    joined: str
-    n_features: int
-    gain: float
-    total: float
-
-
-def list_iterations(shown: ModelOnRows) -> tuple[CourseLine, ...]:
-    """Return a line per iteration, the unchanged columns first; of many, the first ones."""
-    model = shown.model
-    groups = groupby(model.feature_set_.merges, key=lambda merge: merge.iteration)
+    The last three are the number of features, the gain of the iteration, and that of all so far:
+    what the merges brought less what they cost. Of many iterations, the first ones.
+    """
+    groups = groupby(shown.model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
     lines, total = [], 0.0
-    for line in model.history_[: limits.COURSE]:
+    for line in shown.model.history_[: limits.COURSE]:
         some = by_iteration.get(line.iteration, [])
         joined = count(len(some), "pair") if some else "unchanged columns"
         if len(some) == 1:
             joined = f"{shown.name(some[0].left, 60)} with {shown.name(some[0].right, 60)}"
         gain = sum(merge.saved for merge in some)
         total += gain
-        lines.append(CourseLine(line.iteration, joined, line.n_features, gain, total))
-    return tuple(lines)
+        lines.append((line.iteration, joined, line.n_features, gain, total))
+    return lines
 
 
-@dataclass(frozen=True)
-class AncestryPicture:
-    """A drawing; ``kept`` columns are features and parents of none."""
+def picture_ancestry(shown: ModelOnRows) -> tuple[AncestryGraph, Markup, int] | None:
+    """Draw how columns became features, without columns that were kept as they are.
 
-    drawn: AncestryGraph
-    picture: Markup
-    kept: int
-
-
-def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
-    """Draw how columns became features, without columns that were kept as they are."""
+    The number is that of the kept columns, which are features and parents of none.
+    """
     model, fitted = shown.model, shown.model.feature_set_
     roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
     if not roots:
@@ -263,7 +238,7 @@ def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
         if number in origins:
             remarks.append(f"r = {decimal(origins[number].r, 2)}")
             if shown.by_pattern:
-                remarks.append(f"gain {decimal(origins[number].saved, 1)} bits")
+                remarks.append(f"gain {origins[number].saved:,.1f} bits")
         if number in shown.lineage_supports:
             remarks.append(count(shown.lineage_supports[number], "row"))
         remark = ", ".join(remarks)
@@ -275,4 +250,4 @@ def picture_ancestry(shown: ModelOnRows) -> AncestryPicture | None:
             "aria-label": f"{names[number]}, {remark}",
         }
     kept = sum(not fitted.iteration(number) and number not in names for number in fitted.features)
-    return AncestryPicture(drawn, page.draw(draw_boxes(drawn, names, attributes)), kept)
+    return drawn, page.draw(draw_boxes(drawn, names, attributes)), kept

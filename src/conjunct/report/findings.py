@@ -1,4 +1,4 @@
-"""Findings and groups of rows, each with rows and images that show it."""
+"""Findings, groups and relations, each with rows or images that show it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,30 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from conjunct.errors import InputError
-from conjunct.explain import ORDERS, Finding, RowGroup, count, english, shorten
-from conjunct.report import limits
+from markupsafe import Markup
+
+from conjunct.errors import ConjunctWarning, InputError
+from conjunct.estimators import UFC
+from conjunct.explain import (
+    ORDERS,
+    RELATION_KINDS,
+    AncestryGraph,
+    Finding,
+    RowGroup,
+    count,
+    english,
+    every_finding,
+    implication_graph,
+    shorten,
+)
+from conjunct.expressions import pattern_text
+from conjunct.plots import Network, draw_boxes
+from conjunct.report import limits, page
 from conjunct.report.model_on_rows import ModelOnRows
-from conjunct.report.page import anchor_of
 
 _TAG_LENGTH = 80
-_TAGS = 8  # of an example row, besides those of its finding
+_TAGS = 10  # of an example row; at least three besides those of its finding
+_NAMED_TAGS = 6  # of a chunk; of more, its title names three
 _LOOKED_AT = 12  # rows from which the example of a finding is chosen
 _MARKS = 4  # marks of a group, and its typical rows
 _TYPICAL = 2
@@ -31,6 +47,17 @@ class ExampleRow:
     marked: tuple[str, ...]
     others: tuple[str, ...]
     more: int
+
+
+def _write_row(
+    shown: ModelOnRows, row: int, columns: Sequence[int], tags: Collection[str]
+) -> ExampleRow:
+    marked = [shown.names[k] for k in columns if shown.names[k] in tags]
+    others = [shorten(shown.names[k], _TAG_LENGTH) for k in columns if shown.names[k] not in tags]
+    n = max(3, _TAGS - len(marked))
+    return ExampleRow(
+        shown.row_label(row), tuple(marked), tuple(others[:n]), max(0, len(others) - n)
+    )
 
 
 @dataclass(frozen=True)
@@ -49,7 +76,7 @@ class ShownFinding:
     order: tuple[int, ...]
     example: ExampleRow | None
     images: tuple[tuple[str, int], ...]
-    finding: Finding | None = None
+    finding: Finding | None
 
 
 def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFinding, ...]:
@@ -63,70 +90,44 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
     places = [{one.tags: k for k, one in enumerate(some)} for some in orders]
     kept = list({one.tags: one for some in orders for one in some}.values())
     features = () if kept else shown.summary.new_features[: limits.FINDINGS_BY_ORDER]
-    tags = [one.tags for one in kept] or [one.pattern for one in features]
+    chunks = {one.tags for one in every_finding(shown.model.feature_set_)} if features else set()
     rows = [shown.rows_with_tags(one.tags) for one in kept]
     rows += [shown.rows_of(one.number) for one in features]
     sampled = [shown.sample(some, _LOOKED_AT) for some in rows]
-    examples = _choose_examples(shown, sampled, tags)
-    images = [thumbnails.of(some[: limits.EXAMPLE_ROWS], shown.row_label) for some in sampled]
-    return (
-        *(
-            ShownFinding(
-                one.name,
-                anchor_of(one.tags),
-                one.sentence,
-                one.rows,
-                one.share,
-                tuple(place.get(one.tags, -1) for place in places),
-                examples[k],
-                images[k],
-                one,
-            )
-            for k, one in enumerate(kept)
-        ),
-        *(
-            ShownFinding(
-                shown.formula(one.number),
-                f"feature-{one.number}",
-                shorten(english(shown.short_form(one.number)), 2 * limits.NAME_LENGTH),
-                one.rows,
-                one.share,
-                (k,),
-                examples[k],
-                images[k],
-            )
-            for k, one in enumerate(features)
-        ),
-    )
-
-
-def _choose_examples(
-    shown: ModelOnRows, rows: Sequence[Sequence[int]], tags: Sequence[Collection[str]]
-) -> list[ExampleRow | None]:
-    """Return for each set of tags one of its rows: not used yet, with few other tags but some."""
-    every = [row for some in rows for row in some]
-    columns = dict(zip(every, shown.true_columns(every), strict=True))
-    examples: list[ExampleRow | None] = []
+    every_row = [row for some in sampled for row in some]
+    columns = dict(zip(every_row, shown.true_columns(every_row), strict=True))
+    found = []
     used = set[int]()
-    for some, marked in zip(rows, tags, strict=True):
-        wish = len(marked) + 3
-
-        def rank(row: int, wish: int = wish) -> tuple[bool, int, int]:
-            return row in used, abs(len(columns[row]) - wish), row
-
-        best = min(some, key=rank, default=None)
-        examples.append(None if best is None else _write_row(shown, best, columns[best], marked))
-        used.update(() if best is None else (best,))
-    return examples
-
-
-def _write_row(
-    shown: ModelOnRows, row: int, columns: Sequence[int], tags: Collection[str] = ()
-) -> ExampleRow:
-    marked = [shown.names[k] for k in columns if shown.names[k] in tags]
-    others = [shorten(shown.names[k], _TAG_LENGTH) for k in columns if shown.names[k] not in tags]
-    more = max(0, len(others) - _TAGS)
-    return ExampleRow(shown.row_label(row), tuple(marked), tuple(others[:_TAGS]), more)
+    for k, one in enumerate((*kept, *features)):
+        if isinstance(one, Finding):
+            tags, order = one.tags, tuple(place.get(one.tags, -1) for place in places)
+            name, anchor, sentence = one.name, page.anchor_of(tags), one.sentence
+            if len(tags) > _NAMED_TAGS:
+                name = f"{pattern_text(tags[:3])} and {len(tags) - 3} more tags"
+        else:
+            tags, order = one.pattern, (k,)
+            name = shown.name(one.number)
+            anchor = "vocabulary" if chunks else f"feature-{one.number}"
+            if tags in chunks:
+                anchor = page.anchor_of(tags)
+            sentence = "These columns say the same." if shown.summary.copies else ""
+            if not shown.by_pattern:
+                sentence = shorten(english(shown.short_form(one.number)), 2 * limits.NAME_LENGTH)
+        # an example that is not used yet, with few other tags but some
+        ranked = [(x in used, abs(len(columns[x]) - len(tags) - 3), x) for x in sampled[k]]
+        example = None
+        if ranked:
+            row = min(ranked)[-1]
+            used.add(row)
+            example = _write_row(shown, row, columns[row], tags)
+        images = thumbnails.of(sampled[k][: limits.EXAMPLE_ROWS], shown.row_label)
+        finding = one if isinstance(one, Finding) else None
+        found.append(
+            ShownFinding(
+                name, anchor, sentence, one.rows, one.share, order, example, images, finding
+            )
+        )
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -141,17 +142,119 @@ class ShownGroup:
 
 def list_groups(shown: ModelOnRows, groups: Sequence[RowGroup]) -> tuple[ShownGroup, ...]:
     """Return the largest groups of rows."""
-    some = groups[: limits.GROUPS]
-    typical = [row for group in some for row in group.typical[:_TYPICAL]]
-    columns = dict(zip(typical, shown.true_columns(typical), strict=True))
     listed = []
-    for group in some:
-        marks = group.list_marks(_MARKS)
-        examples = [_write_row(shown, row, columns[row]) for row in group.typical[:_TYPICAL]]
+    typical = [row for group in groups[: limits.GROUPS] for row in group.typical[:_TYPICAL]]
+    columns = dict(zip(typical, shown.true_columns(typical), strict=True))
+    for group in groups[: limits.GROUPS]:
+        marks, rows = group.list_marks(_MARKS), group.typical[:_TYPICAL]
         sentences = tuple(shorten(mark.sentence, 2 * limits.NAME_LENGTH) for mark in marks)
-        name = shorten(group.name, limits.NAME_LENGTH)
-        listed.append(ShownGroup(name, group, sentences, tuple(examples)))
+        tags = {tag for mark in marks if not mark.is_absent for tag in mark.tags}
+        examples = tuple(_write_row(shown, row, columns[row], tags) for row in rows)
+        name = shorten(group.name, 2 * limits.NAME_LENGTH)
+        listed.append(ShownGroup(name, group, sentences, examples))
     return tuple(listed)
+
+
+_NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
+_DOUBTFUL = 0.1  # the most probability of a tag that is called doubtful
+
+
+def describe_tags(network: Network) -> dict[int, str]:
+    """Return for each tag a sentence about the tags that are in one chunk with it."""
+    near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in network.tags}
+    for link in network.links:
+        for tag, other in (link.tags, link.tags[::-1]):
+            near[tag].append((-link.rows, network.tags[other].name))
+    texts = {}
+    for tag, others in near.items():
+        some = sorted(others)[:_NEIGHBOURS_SHOWN]
+        with_most = ", ".join(f"{other} ({count(-rows, 'row')})" for rows, other in some)
+        more = f" and {len(others) - len(some)} more" if len(others) > len(some) else ""
+        texts[tag] = f"{network.tags[tag].name} is in one chunk with {with_most}{more}"
+    return texts
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The strongest relations by kind, and a drawing of the implications.
+
+    ``lists`` have a heading, the number of relations and the sentences of the strongest.
+    """
+
+    lists: tuple[tuple[str, int, tuple[str, ...]], ...]
+    drawn: AncestryGraph
+    picture: Markup
+
+
+def list_relations(shown: ModelOnRows) -> Relations | None:
+    """Return the relations that the model knows of; None if it keeps no counts."""
+    model = shown.model
+    if not isinstance(model, UFC) or not model.keeps_counts:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConjunctWarning)
+        found = model.relations()
+    lists = []
+    for kind, heading in RELATION_KINDS.items():
+        sentences = [one.sentence for one in found if one.kind == kind]
+        first = tuple(shorten(x, 2 * limits.NAME_LENGTH) for x in sentences[: limits.RELATIONS])
+        if sentences:
+            lists.append((heading, len(sentences), first))
+    drawn = implication_graph(shown.names, found, limits.NETWORK_TAGS)
+    names = {node.number: shown.formula(node.number) for node in drawn.nodes}
+    return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A tag that a row may lack, or that is doubtful in it."""
+
+    row: str
+    tags: str
+    tag: str
+    score: float
+    because: str
+
+
+def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | None:
+    """Return the most probable missing tags and the most doubtful ones of the first rows, if any.
+
+    The last number is that of the rows that were checked.
+    """
+    model = shown.model
+    if not isinstance(model, UFC) or not model.keeps_counts:
+        return None
+    n_rows = min(shown.n_rows, limits.SECOND_LOOK_ROWS)
+    suggester = model.learn_suggestions()
+    tags = shown.primitives.first_rows(n_rows).select(suggester.counts.places)
+    chosen = []
+    for sign, found in ((-1, suggester.suggest(tags, 1, 0.5)), (1, suggester.doubt(tags, 1))):
+        # what no other tag of the row speaks for or against is not worth a look
+        sure = [
+            (sign * one.score, row, one)
+            for row, some in enumerate(found)
+            for one in [x for x in some if x.because][:1]
+            if sign < 0 or one.score <= _DOUBTFUL
+        ]
+        chosen.append(sorted(sure, key=lambda x: x[:2])[: limits.SECOND_LOOK])
+    rows = [row for some in chosen for _, row, _ in some]
+    if not rows:
+        return None
+    columns = dict(zip(rows, shown.true_columns(rows), strict=True))
+    missing, doubtful = (
+        [
+            Remark(
+                shown.row_label(row),
+                shorten(", ".join(shorten(shown.names[k], 60) for k in columns[row]), 200),
+                shorten(one.tag, 60),
+                one.score,
+                shorten(", ".join(one.because), 120),
+            )
+            for _, row, one in some
+        ]
+        for some in chosen
+    )
+    return missing, doubtful, n_rows
 
 
 Images = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | None]
@@ -180,7 +283,14 @@ class Thumbnails:
         if path is None:
             return None
         if path not in self._numbers:
-            self._numbers[path] = self._add(path)
+            self._numbers[path] = None
+            if len(self.uris) >= limits.THUMBNAILS:
+                self._too_many += 1
+            elif uri := thumbnail(path):
+                self._numbers[path] = len(self.uris)
+                self.uris.append(uri)
+            else:
+                self._missing += 1
         return self._numbers[path]
 
     def of(self, rows: Sequence[int], label: Callable[[int], str]) -> tuple[tuple[str, int], ...]:
@@ -200,17 +310,6 @@ class Thumbnails:
                 f"{count(self._too_many)} more are left out."
             )
         return tuple(notes)
-
-    def _add(self, path: Path) -> int | None:
-        if len(self.uris) >= limits.THUMBNAILS:
-            self._too_many += 1
-            return None
-        uri = thumbnail(path)
-        if uri is None:
-            self._missing += 1
-            return None
-        self.uris.append(uri)
-        return len(self.uris) - 1
 
 
 def thumbnail(path: Path) -> str | None:
@@ -243,14 +342,13 @@ def image_paths(
     """Return a file for each row: given one by one, or found in a folder by names of rows."""
     if images is None:
         return None
-    if isinstance(images, str | os.PathLike):
-        return _find_in_folder(Path(images), row_names)
-    if len(images) != n_rows:
-        raise InputError(f"images must have one entry per row: got {len(images)} for {n_rows} rows")
-    return [None if path is None or path == "" else Path(path) for path in images]
-
-
-def _find_in_folder(folder: Path, row_names: Sequence[str] | None) -> list[Path | None]:
+    if not isinstance(images, str | os.PathLike):
+        if len(images) != n_rows:
+            raise InputError(
+                f"images must have one entry per row: got {len(images)} for {n_rows} rows"
+            )
+        return [None if path is None or path == "" else Path(path) for path in images]
+    folder = Path(images)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder of images")
     if row_names is None:

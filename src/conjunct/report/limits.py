@@ -36,9 +36,3 @@ SOLUTION_COLUMNS = 10**5
 RANGES = 150  # of λ that a slider goes over
 # features written out for the points of a front, together
 FRONT_FEATURES = 3 * 10**4
-
-
-def n_solutions(n_rows: int, n_columns: int) -> int:
-    """Solutions of a path to look for: a number, not a time, so that a page is always the same."""
-    bounds = (SOLUTIONS, PATH_CELLS // max(1, n_rows * n_columns), SOLUTION_COLUMNS // n_columns)
-    return max(30, min(bounds))

@@ -61,7 +61,14 @@ class ModelOnRows:
             data.align(names) if isinstance(data, BooleanData) else BooleanData(names, primitives)
         )
         features = model.feature_set_.evaluate(primitives)
-        return cls(model, primitives, features, table, row_names(X))
+        # the ids of a table, or an index that is more than a count
+        container, row_names = container_of(X), None
+        if container.ids is not None:
+            row_names = tuple(container.ids.values)
+        elif container.index is not None:
+            index = list(container.index)
+            row_names = None if index == list(range(len(index))) else tuple(map(str, index))
+        return cls(model, primitives, features, table, row_names)
 
     @property
     def n_rows(self) -> int:
@@ -71,6 +78,11 @@ class ModelOnRows:
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in their order."""
         return self.model.feature_set_.lineage.primitives
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The position of each column, by its name."""
+        return {name: k for k, name in enumerate(self.names)}
 
     @cached_property
     def _filled(self) -> Columns:
@@ -95,6 +107,11 @@ class ModelOnRows:
         return self.n_rows == fitted.n_rows and supports == fitted.supports
 
     @cached_property
+    def simplifies_on_rows(self) -> bool:
+        """True if formulas may leave out what never occurs: these are the rows of ``fit``."""
+        return self.is_training and self.model.feature_set_.known is None
+
+    @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
         """The rows of every feature of the lineage, by its number.
 
@@ -114,60 +131,6 @@ class ModelOnRows:
             return self.formula(number, longest)
         return shorten(describe_pattern(self.model.feature_set_, number), longest)
 
-    @cached_property
-    def simplifies_on_rows(self) -> bool:
-        """True if formulas may leave out what never occurs: these are the rows of ``fit``."""
-        return self.is_training and self.model.feature_set_.known is None
-
-    def short_form(self, number: int) -> Expression:
-        """Return a formula in fewer literals that is true in the same rows.
-
-        On other rows than those of ``fit``, it is equivalent in every row.
-        """
-        if number not in self._short_forms:
-            self._short_forms[number] = self._shorten(number)
-        return self._short_forms[number]
-
-    def _shorten(self, number: int) -> Expression:
-        built = self.model.feature_set_.lineage.expression(number)
-        names = built.primitives
-        longest = _FEW_PRIMITIVES if self.by_pattern else _SIMPLIFIED
-        if not 2 < built.length <= longest:
-            return built
-        if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
-            rows = row_sets(self.model.feature_set_, self.primitives, names)
-            return simplify_on(built, rows, self.n_rows)
-        few = len(names) <= _FEW_PRIMITIVES
-        return in_form(built, "simplified" if few else "nested")
-
-    @cached_property
-    def position(self) -> dict[str, int]:
-        """The position of each column, by its name."""
-        return {name: k for k, name in enumerate(self.names)}
-
-    @cached_property
-    def _feature_position(self) -> dict[int, int]:
-        return {number: k for k, number in enumerate(self.model.feature_set_.features)}
-
-    def rows_of(self, number: int) -> NDArray[np.intp]:
-        """Return the rows in which a feature of the lineage is true."""
-        fitted = self.model.feature_set_
-        if number in self._feature_position:
-            rows = self.features.true_rows(self._feature_position[number])
-        else:
-            rows = fitted.evaluate(self.primitives, [number]).true_rows(0)
-        return rows.astype(np.intp)
-
-    def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
-        """Return the columns that are true in each of some rows."""
-        some, places = np.unique(np.array(rows, np.intp), return_inverse=True)
-        columns = self._filled.take_rows(some)
-        found: list[list[int]] = [[] for _ in some]
-        for k in range(columns.n_columns):
-            for row in columns.true_rows(k).tolist():
-                found[row].append(k)
-        return [found[place] for place in places.tolist()]
-
     def formula(self, number: int, longest: int = 120) -> str:
         """Return the formula of a feature of the lineage, of bounded length."""
         return self.write(self.model.feature_set_.lineage.expression(number), longest)
@@ -179,10 +142,40 @@ class ModelOnRows:
             self._texts[key] = label(expression, self.model.formula_style, longest)
         return self._texts[key]
 
+    def short_form(self, number: int) -> Expression:
+        """Return a formula in fewer literals that is true in the same rows.
+
+        On other rows than those of ``fit``, it is equivalent in every row.
+        """
+        if number not in self._short_forms:
+            short = built = self.model.feature_set_.lineage.expression(number)
+            names = built.primitives
+            if 2 < built.length <= (_FEW_PRIMITIVES if self.by_pattern else _SIMPLIFIED):
+                if self.simplifies_on_rows and len(names) * self.n_rows <= _CELLS:
+                    rows = row_sets(self.model.feature_set_, self.primitives, names)
+                    short = simplify_on(built, rows, self.n_rows)
+                else:
+                    few = len(names) <= _FEW_PRIMITIVES
+                    short = in_form(built, "simplified" if few else "nested")
+            self._short_forms[number] = short
+        return self._short_forms[number]
+
     def row_label(self, row: int) -> str:
         """Return the name of a row, or its number, counted from 1."""
         name = f"row {row + 1}" if self.row_names is None else self.row_names[row]
         return shorten(name, _ROW_NAME_LENGTH)
+
+    def rows_of(self, number: int) -> NDArray[np.intp]:
+        """Return the rows in which a feature of the lineage is true."""
+        fitted = self.model.feature_set_
+        store, k = self.features, self._feature_position.get(number)
+        if k is None:
+            store, k = fitted.evaluate(self.primitives, [number]), 0
+        return store.true_rows(k).astype(np.intp)
+
+    @cached_property
+    def _feature_position(self) -> dict[int, int]:
+        return {number: k for k, number in enumerate(self.model.feature_set_.features)}
 
     def rows_with(self, positions: Sequence[int]) -> NDArray[np.intp]:
         """Return the rows in which all of some columns are true."""
@@ -196,20 +189,19 @@ class ModelOnRows:
         """Return the rows that have all of some tags."""
         return self.rows_with([self.position[tag] for tag in tags])
 
+    def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
+        """Return the columns that are true in each of some rows."""
+        some, places = np.unique(np.array(rows, np.intp), return_inverse=True)
+        columns = self._filled.take_rows(some)
+        found: list[list[int]] = [[] for _ in some]
+        for k in range(columns.n_columns):
+            for row in columns.true_rows(k).tolist():
+                found[row].append(k)
+        return [found[place] for place in places.tolist()]
+
     @staticmethod
     def sample(rows: NDArray[np.intp], limit: int) -> list[int]:
         """Return some rows, spread evenly over all of them."""
         if len(rows) > limit:
             rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
         return [int(row) for row in rows]
-
-
-def row_names(X: Any) -> tuple[str, ...] | None:
-    """Return the ids of a table, or an index that is more than a count."""
-    container = container_of(X)
-    if container.ids is not None:
-        return tuple(container.ids.values)
-    index = container.index
-    if index is None or list(index) == list(range(len(index))):
-        return None
-    return tuple(map(str, index))

@@ -39,16 +39,31 @@ _INKS = {
 
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
     """Return the page for the content of its sections and the data of its scripts."""
-    style = _static("report.css")
+    static = resources.files("conjunct.report") / "static"
     scripts = (*_SCRIPTS, *[_PLANE_SCRIPT] * (data["plane"] is not None))
-    script = "".join(map(_static, scripts))
-    page = _environment().get_template("page.html")
-    text = page.render(
-        **content,
-        policy=policy(style, script),
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        data=embed(data),
+    style, script = (
+        "".join((static / name).read_text(encoding="utf-8") for name in names)
+        for names in (["report.css"], scripts)
+    )
+    # only this style, this script and images in the page are allowed
+    digests = [
+        "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    ]
+    policy = (
+        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    ).format(*digests)
+    text = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            **content,
+            policy=policy,
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            data=embed(data),
+        )
     )
     # a name may hold a lone surrogate, which a file cannot
     return text.encode("utf-8", "replace").decode()
@@ -59,28 +74,12 @@ def anchor_of(tags: Iterable[str]) -> str:
     return "chunk-" + quote(pattern_text(tuple(tags)).encode("utf-8", "replace"), safe="")
 
 
-def policy(style: str, script: str) -> str:
-    """Return a policy that allows only this style, this script and images in the page."""
-    return (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        f"img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
 def embed(data: dict[str, Any]) -> Markup:
     """Return JSON that no name in it can end or escape from."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _static(name: str) -> str:
-    return (resources.files("conjunct.report") / "static" / name).read_text(encoding="utf-8")
 
 
 @cache  # it keeps the templates it has compiled

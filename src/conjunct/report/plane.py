@@ -38,34 +38,38 @@ class Mark:
     numbers: Solution | Indicators
     features: tuple[tuple[str, int], ...]
 
-    @property
-    def oi(self) -> float:
-        return self.numbers.oi
-
-    @property
-    def c0(self) -> float:
-        return self.numbers.c0
+    @classmethod
+    def of(
+        cls,
+        kind: MarkKind,
+        name: str,
+        note: str,
+        numbers: Solution | Indicators,
+        shown: ModelOnRows,
+        model: FeatureConstructor,
+    ) -> Mark:
+        fitted = model.feature_set_
+        lines = sorted(
+            zip(fitted.features, fitted.supports, strict=True),
+            key=lambda line: (not fitted.iteration(line[0]), -line[1]),
+        )
+        write, expression = shown.write, fitted.lineage.expression
+        features = ((write(expression(number), _TEXT_LENGTH), rows) for number, rows in lines)
+        return cls(kind, name, note, numbers, tuple(features))
 
     @property
     def summary(self) -> str:
+        oi, c0 = self.numbers.oi, self.numbers.c0
         return (
             f"{count(self.numbers.n_features, 'feature')} of "
-            f"{decimal(self.numbers.length, 2)} literals, OI {decimal(self.oi)}, "
-            f"C0 {decimal(self.c0)}, distance {decimal(math.hypot(self.oi, self.c0), 4)}"
+            f"{decimal(self.numbers.length, 2)} literals, OI {decimal(oi)}, "
+            f"C0 {decimal(c0)}, distance {decimal(math.hypot(oi, c0), 4)}"
         )
 
 
 @dataclass(frozen=True)
-class View:
-    """A part of the plane as a picture."""
-
-    name: str
-    picture: Markup
-
-
-@dataclass(frozen=True)
 class Plane:
-    """``selected`` is the mark that is shown first.
+    """``selected`` is the mark that is shown first, and ``views`` are names and pictures.
 
     ``slide`` is what a slider goes over, from the lowest λ up: the first λ of a range, the first
     one after it, and the mark that every λ between them leads to.
@@ -74,7 +78,7 @@ class Plane:
     solutions: tuple[Solution, ...]
     marks: tuple[Mark, ...]
     selected: int
-    views: tuple[View, ...]
+    views: tuple[tuple[str, Markup], ...]
     n_front: int
     slide: tuple[tuple[float, float, int], ...]
     notes: tuple[str, ...]
@@ -93,23 +97,15 @@ def follow_plane(shown: ModelOnRows) -> Plane | str:
     except InputError as error:
         return f"There is no plane of solutions: {error}."
     ranges = _ranges(path) if isinstance(shown.model, UFCPath) else []
-    marks = (
-        *_front_marks(shown, path),
-        *_range_marks(shown, path, ranges),
-        *_other_marks(shown, path),
-    )
+    marks = (*_solution_marks(shown, path, ranges), *_other_marks(shown, path))
     place = {id(mark.numbers): k for k, mark in enumerate(marks)}
     chosen = [k for k, mark in enumerate(marks) if mark.kind == "model"]
     closest = next(k for k, mark in enumerate(marks) if mark.kind == "closest")
-    best = path.closest_point_
-    views = [_draw_view("All solutions", path, marks, math.inf)]
-    if far := 2.5 * max(best.oi, best.c0):
-        views.append(_draw_view("Around the closest point", path, marks, far))
     return Plane(
         path.solutions_,
         marks,
         chosen[0] if chosen else closest,
-        tuple(views),
+        tuple(_draw_views(path, marks)),
         len(path.front_),
         tuple((low, high, place[id(one)]) for low, high, one in ranges if id(one) in place),
         tuple(_notes(path, marks)),
@@ -118,24 +114,24 @@ def follow_plane(shown: ModelOnRows) -> Plane | str:
 
 def _follow_path(shown: ModelOnRows) -> UFCPath:
     model = shown.model
-    if isinstance(model, UFCPath) and model.has_path and shown.is_training:
-        return model
     if isinstance(model, UFCPath):
         # a model from a file has no path, and other rows have another one
-        return _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
+        has_path = model.has_path and shown.is_training
+        return model if has_path else _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
     null_feature = getattr(model, "null_feature", False)
     if isinstance(model, UFC) and model.stop is not None:
         null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
-    return _fit_quietly(  # type: ignore[no-any-return]
-        UFCPath(
-            prune=_has_pruning(model),
-            null_feature=bool(null_feature),
-            max_solutions=limits.n_solutions(shown.n_rows, shown.primitives.n_columns),
-            formula_style=model.formula_style,
-            n_jobs=model.n_jobs,
-        ),
-        shown,
+    # a number of solutions and not a time, so that a page is always the same
+    n_rows, n_columns = shown.n_rows, shown.primitives.n_columns
+    most = limits.PATH_CELLS // max(1, n_rows * n_columns), limits.SOLUTION_COLUMNS // n_columns
+    path = UFCPath(
+        prune=_has_pruning(model),
+        null_feature=bool(null_feature),
+        max_solutions=max(30, min(limits.SOLUTIONS, *most)),
+        formula_style=model.formula_style,
+        n_jobs=model.n_jobs,
     )
+    return _fit_quietly(path, shown)  # type: ignore[no-any-return]
 
 
 def _has_pruning(model: FeatureConstructor) -> bool:
@@ -164,13 +160,30 @@ def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     )
 
 
-def _front_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
-    best = path.closest_point_
-    front = path.front_
+def _solution_marks(
+    shown: ModelOnRows, path: UFCPath, ranges: Sequence[tuple[float, float, Solution]]
+) -> Iterator[Mark]:
+    """Yield points of the front around the closest one, then solutions of ranges of λ off it."""
+    best, front = path.closest_point_, path.front_
     closest = place_of_closest(front)
-    for k in _choose_points(front, closest):
-        kind: MarkKind = "closest" if k == closest else "front"
-        yield _solution_mark(shown, path, best if k == closest else front[k], kind)
+    chosen: list[tuple[Solution, MarkKind]] = [
+        (best, "closest") if k == closest else (front[k], "front")
+        for k in _choose_points(front, closest)
+    ]
+    on_front = {id(solution) for solution in (*front, best)}
+    others = {id(one): one for *_, one in ranges if id(one) not in on_front}
+    for solution, kind in (*chosen, *((one, "path") for one in others.values())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConjunctWarning)
+            model = path.solution(solution)
+        name = f"uFC({solution.threshold:g}, {solution.iterations})"
+        if kind == "closest":
+            name = f"Closest point: {name}"
+        note = (
+            f"λ from {solution.min_threshold:.4f} up to {solution.max_threshold:.4f}, "
+            f"{count(solution.iterations, 'iteration')}"
+        )
+        yield Mark.of(kind, name, note, solution, shown, model)
 
 
 def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
@@ -213,64 +226,28 @@ def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
     return [found[k] for k in opened]
 
 
-def _range_marks(
-    shown: ModelOnRows, path: UFCPath, ranges: Sequence[tuple[float, float, Solution]]
-) -> Iterator[Mark]:
-    """Yield the solutions of the ranges of λ that are not on the front."""
-    on_front = {id(solution) for solution in (*path.front_, path.closest_point_)}
-    for solution in {id(one): one for _, _, one in ranges if id(one) not in on_front}.values():
-        yield _solution_mark(shown, path, solution, "path")
-
-
-def _solution_mark(shown: ModelOnRows, path: UFCPath, solution: Solution, kind: MarkKind) -> Mark:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConjunctWarning)
-        model = path.solution(solution)
-    name = f"uFC({solution.threshold:g}, {solution.iterations})"
-    if kind == "closest":
-        name = f"Closest point: {name}"
-    note = (
-        f"λ from {solution.min_threshold:.4f} up to {solution.max_threshold:.4f}, "
-        f"{count(solution.iterations, 'iteration')}"
-    )
-    return _mark(kind, name, note, solution, shown, model)
-
-
 def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
     """Yield this model, the risk-based and the pairwise solutions, and the columns."""
     model = shown.model
-    own = _rule_name(model)
+    style, risk = model.formula_style, Risk(prune=_has_pruning(model))
+    own = ""
+    if isinstance(model, UFC) and isinstance(CRITERIA.resolve(model.criterion), Risk):
+        own = "pairwise" if takes_one_pair(model) else "risk"
     if not isinstance(model, UFCPath):
-        rule = "" if own is None else " (risk-based)" if own == "risk" else f" ({own})"
-        yield _mark(
-            "model", f"This model{rule}", _describe(model), model.history_[-1], shown, model
-        )
-    risk = Risk(prune=_has_pruning(model))
-    runs: dict[MarkKind, UFC] = {
-        "risk": UFC(risk, formula_style=model.formula_style),
-        "pairwise": UFC(
-            Risk(),
-            search="pairwise",
-            max_length=_PAIRWISE_LENGTH,
-            formula_style=model.formula_style,
-        ),
-    }
-    names = {"risk": "Risk-based", "pairwise": "Pairwise"}
-    for kind, run in runs.items():
+        rule = {"": "", "risk": " (risk-based)"}.get(own, f" ({own})")
+        numbers = model.history_[-1]
+        yield Mark.of("model", f"This model{rule}", _describe(model), numbers, shown, model)
+    pairwise = {"search": "pairwise", "max_length": _PAIRWISE_LENGTH, "formula_style": style}
+    runs: tuple[tuple[MarkKind, str, UFC], ...] = (
+        ("risk", "Risk-based", UFC(risk, formula_style=style)),
+        ("pairwise", "Pairwise", UFC(Risk(), **pairwise)),  # type: ignore[arg-type]
+        ("columns", "Unchanged columns", UFC(Risk(), max_iter=0, formula_style=style)),
+    )
+    for kind, name, run in runs:
         if kind != own:
             found = _fit_quietly(run, shown)
-            yield _mark(kind, names[kind], _describe(found), found.history_[-1], shown, found)
-    start = _fit_quietly(UFC(Risk(), max_iter=0, formula_style=model.formula_style), shown)
-    yield _mark("columns", "Unchanged columns", "", start.history_[0], shown, start)
-
-
-def _rule_name(model: FeatureConstructor) -> MarkKind | None:
-    if not isinstance(model, UFC):
-        return None
-    criterion = CRITERIA.resolve(model.criterion)
-    if not isinstance(criterion, Risk):
-        return None
-    return "pairwise" if takes_one_pair(model) else "risk"
+            note = "" if kind == "columns" else _describe(found)
+            yield Mark.of(kind, name, note, found.history_[-1], shown, found)
 
 
 def _describe(model: FeatureConstructor) -> str:
@@ -289,46 +266,9 @@ def _describe(model: FeatureConstructor) -> str:
     return f"{search}{rule}{bound}, {iterations}"
 
 
-def _mark(
-    kind: MarkKind,
-    name: str,
-    note: str,
-    numbers: Solution | Indicators,
-    shown: ModelOnRows,
-    model: FeatureConstructor,
-) -> Mark:
-    fitted = model.feature_set_
-    lines = sorted(
-        zip(fitted.features, fitted.supports, strict=True),
-        key=lambda line: (not fitted.iteration(line[0]), -line[1]),
-    )
-    features = tuple(
-        (
-            shown.write(fitted.lineage.expression(number), _TEXT_LENGTH),
-            support,
-        )
-        for number, support in lines
-    )
-    return Mark(kind, name, note, numbers, features)
-
-
-def _draw_view(name: str, path: UFCPath, marks: Sequence[Mark], far: float) -> View:
-    others = {m.name: [m] for m in marks if m.kind not in ("front", "closest", "path")}
-    drawing = draw_front(
-        path.solutions_,
-        path.front_,
-        path.closest_point_,
-        others,
-        far=far,
-        size=(_WIDTH, _HEIGHT),
-        attributes=_mark_attributes(path, marks),
-    )
-    return View(name, page.draw(drawing))
-
-
-def _mark_attributes(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str, str]]:
-    """Return the attributes by which the script finds the points of the picture."""
-    found = {
+def _draw_views(path: UFCPath, marks: Sequence[Mark]) -> Iterator[tuple[str, Markup]]:
+    """Yield pictures of the plane, with the attributes by which the script finds the points."""
+    attributes = {
         f"solution {k}": {"class": "solution", "data-k": str(k)}
         for k in range(len(path.solutions_))
     }
@@ -342,14 +282,27 @@ def _mark_attributes(path: UFCPath, marks: Sequence[Mark]) -> dict[str, dict[str
             drawn = f"Pareto front {place[id(mark.numbers)]}"
         elif mark.kind == "path":
             drawn = f"solution {number[id(mark.numbers)]}"
-        found[drawn] = {
+        attributes[drawn] = {
             "class": f"mark {mark.kind}",
             "data-k": str(k),
             "role": "button",
             "tabindex": "-1",
             "aria-label": f"{mark.name}: {mark.summary}",
         }
-    return found
+    others = {m.name: [m.numbers] for m in marks if m.kind not in ("front", "closest", "path")}
+    best = path.closest_point_
+    for name, far in (
+        ("All solutions", math.inf),
+        ("Around the closest point", 2.5 * max(best.oi, best.c0)),
+    ):
+        if far:
+            drawing = draw_front(
+                *(path.solutions_, path.front_, best, others),
+                far=far,
+                size=(_WIDTH, _HEIGHT),
+                attributes=attributes,
+            )
+            yield name, page.draw(drawing)
 
 
 def _fit_quietly(model: Any, shown: ModelOnRows) -> Any:

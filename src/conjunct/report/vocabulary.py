@@ -54,8 +54,11 @@ class Vocabulary:
 
 def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     """Return the vocabulary; findings that the page names elsewhere are always in it."""
-    position = shown.position
-    fitted = shown.model.feature_set_
+    names, fitted = shown.names, shown.model.feature_set_
+
+    def places(tags: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted(shown.position[tag] for tag in tags))
+
     chunks: dict[tuple[str, ...], Finding] = {}
     for one in (*printed, *every_finding(fitted)):
         chunks.setdefault(one.tags, one)
@@ -63,14 +66,8 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     kept.sort(key=lambda one: (-one.evidence, -one.rows, one.tags))
     words = [
         Word(
-            pattern_text(one.tags),
-            anchor_of(one.tags),
-            one.rows,
-            one.share,
-            tuple(sorted(position[tag] for tag in one.tags)),
-            one.sentence,
-            one.evidence,
-            one.lift,
+            *(pattern_text(one.tags), anchor_of(one.tags), one.rows, one.share, places(one.tags)),
+            *(one.sentence, one.evidence, one.lift),
         )
         for one in kept
     ]
@@ -78,51 +75,36 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     if not chunks:  # an algorithm without chunks, or a model that did not count them
         n_chunks = len(shown.summary.new_features)
         for feature in shown.summary.new_features[: limits.CHUNKS]:
-            formula = shown.short_form(feature.number)
-            names = fitted.lineage.expression(feature.number).primitives
+            k, formula = feature.number, shown.short_form(feature.number)
+            about = places(fitted.lineage.expression(k).primitives)
             words.append(
                 Word(
-                    shown.write(formula),
-                    f"feature-{feature.number}",
-                    feature.rows,
-                    feature.share,
-                    tuple(sorted(position[name] for name in names)),
+                    *(shown.write(formula), f"feature-{k}", feature.rows, feature.share, about),
                     english(formula) if formula.length <= limits.WORDED else "",
-                    number=feature.number,
+                    number=k,
                 )
             )
-    words += _list_tags(shown)
-    about = sorted(
-        {k for word in words for k in word.tags}, key=lambda k: natural_order(shown.names[k])
-    )
-    return Vocabulary(
-        tuple(words),
-        n_chunks,
-        len(shown.names),
-        tuple((k, shorten(shown.names[k], limits.NAME_LENGTH)) for k in about),
-        max((word.evidence or 0.0 for word in words), default=0.0),
-        max((word.share for word in words), default=0.0),
-    )
-
-
-def _list_tags(shown: ModelOnRows) -> list[Word]:
-    fitted = shown.model.feature_set_
     rows = np.array(fitted.primitive_supports or shown.primitives.supports())
     known = np.full(len(rows), fitted.n_rows)
     if fitted.lineage_counts is not None:
         known = np.array([n for _, n in fitted.lineage_counts[: len(rows)]])
-    common = np.argsort(-rows, kind="stable")[: limits.TAGS].tolist()
-    return [
+    shares = (rows / np.maximum(known, 1)).tolist()
+    words += [
         Word(
-            pattern_text([shown.names[k]]),
-            anchor_of([shown.names[k]]),
-            int(rows[k]),
-            float(rows[k] / max(1, known[k])),
-            (k,),
+            *(pattern_text([names[k]]), anchor_of([names[k]]), int(rows[k]), shares[k], (k,)),
             is_tag=True,
         )
-        for k in common
+        for k in np.argsort(-rows, kind="stable")[: limits.TAGS].tolist()
     ]
+    every = sorted({k for word in words for k in word.tags}, key=lambda k: natural_order(names[k]))
+    return Vocabulary(
+        tuple(words),
+        n_chunks,
+        len(names),
+        tuple((k, shorten(names[k], limits.NAME_LENGTH)) for k in every),
+        max((word.evidence or 0.0 for word in words), default=0.0),
+        max((word.share for word in words), default=0.0),
+    )
 
 
 def word_data(shown: ModelOnRows, word: Word) -> dict[str, Any]:
@@ -184,21 +166,18 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
     patterns: Iterable[tuple[str, ...]] = (one.tags for one in shown.summary.findings)
     if not shown.by_pattern:
         patterns = (f.pattern for f in shown.summary.new_features if len(f.pattern) > 1)
+    coloured = islice(dict.fromkeys(patterns), limits.COLOURS)
+    labels = np.zeros(shown.n_rows, int) if groups is None else groups.labels_
+    largest = () if groups is None else groups.groups_[: limits.COLOURS]
     data = {
         "names": [[k, shorten(pattern_text([name]), 60)] for name, k in named],
         "steps": list(by_step.values()),
         "rows": [
-            [shown.row_label(row), some, 0 if groups is None else int(groups.labels_[row])]
+            [shown.row_label(row), some, int(labels[row])]
             for row, some in zip(rows, columns, strict=True)
         ],
-        "coloured": [
-            [shown.position[tag] for tag in tags]
-            for tags in islice(dict.fromkeys(patterns), limits.COLOURS)
-        ],
-        "groups": [
-            shorten(group.name, limits.NAME_LENGTH)
-            for group in (() if groups is None else groups.groups_[: limits.COLOURS])
-        ],
+        "coloured": [[shown.position[tag] for tag in tags] for tags in coloured],
+        "groups": [shorten(group.name, limits.NAME_LENGTH) for group in largest],
     }
     left_out = max(0, len(fitted.merges) - limits.STEPS)
     return Steps(len(by_step), left_out, len(rows), data)
