@@ -21,7 +21,6 @@ from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import (
-    CodeCounts,
     FeatureSet,
     Suggester,
     Suggestion,
