@@ -472,11 +472,10 @@ def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> tuple[Feature
         for tags in [lineage.pattern(number)]
     ]
 
-    def rank(one: FeatureFacts) -> tuple[bool, float, int]:
-        bits = one.evidence
-        return by_evidence and bits is None, -(bits or 0.0) * by_evidence, -one.rows
-
-    return tuple(sorted(found, key=rank))
+    found.sort(key=lambda one: -one.rows)
+    if by_evidence:
+        found.sort(key=lambda one: (one.evidence is None, -(one.evidence or 0.0)))
+    return tuple(found)
 
 
 def evidence_of_tags(feature_set: FeatureSet) -> dict[frozenset[str], float]:

@@ -59,12 +59,8 @@ def class_bits(counts: NDArray[Any]) -> Floats:
 
 def entropy_bits(counts: NDArray[Any]) -> Floats:
     """Return n times the entropy of the classes of groups of rows; the last axis is of classes."""
-
-    def n_log_n(values: NDArray[Any]) -> Floats:
-        found: Floats = values * np.log2(np.maximum(values, 1))
-        return found
-
-    return np.asarray(n_log_n(counts.sum(axis=-1)) - n_log_n(counts).sum(axis=-1))
+    every, each = (n * np.log2(np.maximum(n, 1)) for n in (counts.sum(axis=-1), counts))
+    return np.asarray(every - each.sum(axis=-1))
 
 
 def literals_bits(n_literals: int, n_columns: int) -> float:
