@@ -290,7 +290,7 @@ def rank_differences(
     }
     tags_of_row = [tags[k] for k in which.tolist()]
     order = sorted(
-        np.flatnonzero(_is_significant(p_adjusted, alpha)).tolist(),
+        np.flatnonzero(significant(p_adjusted, 1 if alpha is None else alpha)).tolist(),
         key=lambda k: (p[k], -abs(difference[k]), len(tags_of_row[k]), table["pattern"][k]),
     )
     if alpha is not None:
@@ -331,7 +331,9 @@ def rank_group_features(
     more_common = true * n_outside > outside * n
     tags_of_row = [tags[k] for k in feature.tolist()]
     ranked = sorted(
-        np.flatnonzero(_is_significant(p_adjusted, alpha) & more_common).tolist(),
+        np.flatnonzero(
+            significant(p_adjusted, 1 if alpha is None else alpha) & more_common
+        ).tolist(),
         key=lambda k: (group[k], p[k], -lift[k], len(tags_of_row[k]), table["pattern"][k]),
     )
     order: list[int] = []
@@ -358,7 +360,3 @@ def _say_once(
         if not any(other <= own for other in said) and not (len(own) == 1 and opposite in said):
             said.append(own)
             yield k
-
-
-def _is_significant(p_adjusted: NDArray[np.float64], alpha: float | None) -> NDArray[np.bool_]:
-    return np.ones(len(p_adjusted), np.bool_) if alpha is None else significant(p_adjusted, alpha)
