@@ -132,13 +132,8 @@ class ExportingEstimator(BooleanEstimator):
 
         ``transform(table)`` of a lazy table computes the same, and shared parts only once.
 
-        Parameters
-        ----------
-        column_type : {"boolean", "integer"}, default="boolean"
-            Type of the columns: Booleans, or 0 and 1. A model with ``threshold`` compares numbers.
-        feature_names : {"tags", "formula", "number"}, optional
-            Names of the features; numbers are f0, f1, …. By default as in ``transform``.
-        form : {"built", "nested", "dnf", "simplified"}, default="built"
+        Columns are Booleans, or with ``column_type="integer"`` 0 and 1; a model with ``threshold``
+        compares numbers. ``feature_names`` and ``form`` are those of ``to_sql``.
 
         Examples
         --------

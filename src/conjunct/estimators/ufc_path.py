@@ -210,10 +210,7 @@ class UFCPath(InvertibleConstructor):
     def get_solutions(self, backend: Backend | None = None) -> Any:
         """Return a table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        ``backend`` is the kind of table, as in ``get_features``.
         """
         path = self._require_path()
         on_front = {*path.front}

@@ -323,16 +323,10 @@ def find_nearest(
 
 @dataclass(frozen=True)
 class Formulas:
-    """The features of a model, each in one form.
+    """The features of a model as they were ``built``, and their ``expressions`` in one form.
 
-    Attributes
-    ----------
-    form : {"built", "nested", "dnf", "simplified"}
-    equivalent : {"always", "on the training data"}
-        The rows on which the formulas have the truth values of the features: all possible ones, or
-        those of the training data only. The latter are for reading, not for new rows.
-    built, expressions : tuple of Expression
-        The features as they were constructed, and in this form.
+    ``equivalent`` names the rows on which the formulas have the truth values of the features: all
+    possible ones, or those of the training data only. The latter are for reading, not for new rows.
     """
 
     form: Form

@@ -27,16 +27,9 @@ SAME = 0.98
 
 
 class Contrast(NamedTuple):
-    """The share of some tags among the rows with others, and among the rows without these.
+    """The share of some tags among the rows with ``given``, and among the rows without.
 
-    Attributes
-    ----------
-    tags, given : str
-        The tags whose share it is, and those that the rows have or have not.
-    inside, outside : float
-        The share among the rows with ``given``, and among the rows without.
-    otherwise : str
-        The other value, if ``given`` is one of two values and each row has one of them.
+    ``otherwise`` is the other value, if ``given`` is one of two values and each row has one.
     """
 
     tags: str

@@ -46,19 +46,9 @@ _EXAMPLES = 3  # rows of a proposal
 class Relation(NamedTuple):
     """A relation between two tags that the data support.
 
-    Attributes
-    ----------
-    kind : {"implies", "same", "avoid", "alike"}
-        ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are
-        rarely together but have the same company, as synonyms do.
-    left, right : str
-        The two tags. What implies is the rarer one; of other pairs it is the left one too.
-    rows : int
-        Rows with both.
-    evidence : float
-        Bits by which the data support it.
-    sentence : str
-        The facts in words.
+    ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are rarely
+    together but have the same company, as synonyms do. The rarer tag is on the left. ``rows`` have
+    both, ``evidence`` is the bits by which the data support it, ``sentence`` the facts in words.
     """
 
     kind: RelationKind
