@@ -82,8 +82,6 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         Largest number of conditions of a cluster.
     tree_ : Tree
         The nodes in preorder, with number of rows, split and reduction.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -404,8 +402,6 @@ class UFringe(TreeBasedConstructor):
         The features and their lineage.
     n_distinct_rows_ : int
         Number of distinct rows.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

@@ -70,9 +70,10 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     blocks, values = [], []
     for block in counts.pairs():
         pairs = _put_rarer_first(counts, block)
-        n, s, t, c = pairs.table
+        n_rows, left, right, both = pairs.table
         # a tag that avoids another is together with its absence
-        bits = np.maximum(evidence(n, s, t, c), evidence(n, s, n - t, s - c))
+        absent = evidence(n_rows, left, n_rows - right, left - both)
+        bits = np.maximum(evidence(n_rows, left, right, both), absent)
         pays = np.flatnonzero(bits > 0.5 * math.log2(counts.n_rows))
         blocks.append(pairs.take(pays))
         values.append(bits[pays])

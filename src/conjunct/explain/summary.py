@@ -453,15 +453,12 @@ def _describe_risk(model: FittedModel, criterion: ufc.Risk, one_by_one: bool) ->
     alpha, test = f"{criterion.alpha:g}", _TESTS[criterion.test]
     fitted = model.feature_set_
     if criterion.correction is not None:
-        corrected = f"{test} with {_CORRECTIONS[criterion.correction]} correction"
+        pairs = "an iteration: each iteration has its own cutoff, which the table of features shows"
         if one_by_one:
-            return (
-                f"From the risk α = {alpha}, by {corrected} for all pairs of columns: the cutoff "
-                f"is set once, and the table of features shows it."
-            )
+            pairs = "columns: the cutoff is set once, and the table of features shows it"
         return (
-            f"From the risk α = {alpha}, by {corrected} for all pairs of an iteration: each "
-            f"iteration has its own cutoff, which the table of features shows."
+            f"From the risk α = {alpha}, by {test} with {_CORRECTIONS[criterion.correction]} "
+            f"correction for all pairs of {pairs}."
         )
     if criterion.test == "exact":
         return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
