@@ -393,10 +393,8 @@ def describe_groups(
     top : int or None, default=5
         Maximum number of tags and chunks per group. A chunk that holds all tags of an earlier one
         of the group is left out.
-    alpha : float or None, default=0.05
-        Only what has an adjusted p-value of at most this; ``None``: all that are more common.
-    correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
-        The correction for the number of tests, over all groups, tags and chunks.
+    alpha, correction
+        As in `compare`, over all groups, tags and chunks; ``None``: all that are more common.
 
     Returns
     -------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -13,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct.columns import PackedColumns
 from conjunct.errors import InputError
 from conjunct.estimators.base import class_codes
 from conjunct.estimators.trees import SPLIT_LIMITS, TreeBasedConstructor, tree_limits
@@ -22,7 +20,6 @@ from conjunct.parameters import FLAG, Constraint, one_of, whole
 from conjunct.trees import (
     CatProposer,
     CountProposer,
-    CountTree,
     PackedStage,
     Path,
     Proposer,
@@ -54,13 +51,8 @@ class SupervisedConstructor(TreeBasedConstructor):
                 "give the class of each row, or use UFringe, which needs none"
             )
         self.classes_, codes = class_codes(y, data.n_rows)
-        self._check_parameters()
-        self._run(data.columns, data.names, self._proposer(codes, data.n_rows), callback)
+        self._construct(data.columns, data.names, callback, codes)
         return self
-
-    @abstractmethod
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
-        """Return what proposes features, given the position of each row's class in ``classes_``."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -78,8 +70,6 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
     """Base of the estimators that are transformers and classifiers."""
 
     constraints: ClassVar[dict[str, Constraint]] = {"prune": FLAG}
-
-    tree_: CountTree
 
     def __init__(
         self,
@@ -122,17 +112,6 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
         table = self.feature_set_.evaluate(self.read_columns(X)).to_dense()
         counts = self.tree_.class_counts(table)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-    def _run(
-        self,
-        store: PackedColumns,
-        names: Sequence[str],
-        propose: Proposer,
-        callback: Callable[[Indicators], object] | None,
-    ) -> None:
-        super()._run(store, names, propose, callback)
-        if isinstance(propose, CatProposer | CountProposer) and propose.tree is not None:
-            self.tree_ = propose.tree
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -336,7 +315,7 @@ class CAT(TreeClassifier):
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CatProposer:
         limits = tree_limits(self, n_rows)
-        return CatProposer(codes, len(self.classes_), self._positive, limits, prune=self.prune)
+        return CatProposer(codes, len(self.classes_), limits, self.prune, self._positive)
 
 
 class ID2of3(TreeClassifier):
@@ -370,7 +349,7 @@ class ID2of3(TreeClassifier):
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
         limits = tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, best_m_of_n(), prune=self.prune)
+        return CountProposer(codes, len(self.classes_), limits, self.prune, best_m_of_n())
 
 
 class XofN(TreeClassifier):
@@ -438,4 +417,4 @@ class XofN(TreeClassifier):
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
         search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, search, prune=self.prune)
+        return CountProposer(codes, len(self.classes_), limits, self.prune, search)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import estimators, explain, expressions
+from conjunct import estimators, explain, expressions, files
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator
 from conjunct.expressions import And, Expression, Primitive, Style
 from conjunct.features import FeatureSet
-from conjunct.files import read_model
 from conjunct.parameters import one_of
 
 if TYPE_CHECKING:
@@ -133,13 +132,8 @@ class ExportingEstimator(BooleanEstimator):
 
         ``transform(table)`` of a lazy table computes the same, and shared parts only once.
 
-        Parameters
-        ----------
-        column_type : {"boolean", "integer"}, default="boolean"
-            Type of the columns: Booleans, or 0 and 1. A model with ``threshold`` compares numbers.
-        feature_names : {"tags", "formula", "number"}, optional
-            Names of the features; numbers are f0, f1, …. By default as in ``transform``.
-        form : {"built", "nested", "dnf", "simplified"}, default="built"
+        Columns are Booleans, or with ``column_type="integer"`` 0 and 1; a model with ``threshold``
+        compares numbers. ``feature_names`` and ``form`` are those of ``to_sql``.
 
         Examples
         --------
@@ -270,7 +264,7 @@ def load(path: str | os.PathLike[str]) -> FeatureConstructor:
     >>> load("model.json").chunks([["fork", "knife", "cup"]])
     [[('fork', 'knife'), ('cup',)]]
     """
-    model = read_model(path)
+    model = files.read_model(path)
     if model.kind not in _KINDS:
         raise ModelFileError(f"{path}: a model of unknown kind {model.kind!r}")
     kind: type[FeatureConstructor] = getattr(estimators, model.kind)

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import files, trees
 from conjunct.columns import PackedColumns
 from conjunct.data import BooleanData, container_of
 from conjunct.errors import ConjunctWarning
@@ -23,18 +24,6 @@ from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
 from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
-from conjunct.trees import (
-    Limits,
-    Path,
-    Proposer,
-    Strategy,
-    Tree,
-    clustering_paths,
-    grow,
-    join_conditions,
-    run_schema,
-    simplest_first,
-)
 from conjunct.ufc import Indicators
 
 
@@ -93,8 +82,6 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         Largest number of conditions of a cluster.
     tree_ : Tree
         The nodes in preorder, with number of rows, split and reduction.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -121,7 +108,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         "formula_style": one_of(get_args(Style)),
     }
 
-    tree_: Tree
+    tree_: trees.Tree
     labels_: NDArray[np.intp]
 
     def __init__(
@@ -151,8 +138,8 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
         self._check_parameters()
         store = self._read_to_fit(X).columns
-        ranks = simplest_first(map(Primitive, self._primitive_names()))
-        self.tree_ = grow(store, ranks, tree_limits(self, store.n_rows))
+        ranks = trees.simplest_first(map(Primitive, self._primitive_names()))
+        self.tree_ = trees.grow(store, ranks, tree_limits(self, store.n_rows))
         self.labels_ = self._clusters(self.tree_.apply(store.bits, store.n_rows))
         return self
 
@@ -238,14 +225,14 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return "all rows" if description is None else description.text(self.formula_style)
 
 
-def _conjunction(path: Path, primitives: list[Primitive]) -> Expression | None:
+def _conjunction(path: trees.Path, primitives: list[Primitive]) -> Expression | None:
     literals = [primitives[c] if c >= 0 else Not(primitives[~c]) for c in path]
     if len(literals) < 2:
         return literals[0] if literals else None
     return And(*literals)
 
 
-def draw_tree(tree: Tree, conditions: Sequence[str]) -> Any:
+def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
     """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
     try:
         import altair as alt
@@ -320,21 +307,29 @@ class TreeBasedConstructor(FeatureConstructor):
     min_samples_split: int | float
     min_samples_leaf: int | float
     n_distinct_rows_: int
+    # of those that grow one tree, or keep the best
+    tree_: trees.CountTree
+
+    @abstractmethod
+    def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
+        """Return what proposes features, given the class of each row by its number, if any."""
 
     def _restore(self, model: files.ModelFile) -> None:
         self.feature_set_, self.history_ = model.restore_growth()
         self.n_distinct_rows_ = model.n_distinct_rows
 
-    def _run(
+    def _construct(
         self,
         store: PackedColumns,
         names: Sequence[str],
-        propose: Proposer,
         callback: Callable[[Indicators], object] | None,
+        codes: NDArray[np.intp] | None = None,
     ) -> None:
+        self._check_parameters()
+        propose = self._proposer(codes, store.n_rows)
         # those that grow one tree have no such limit
         most = getattr(self, "max_features", sys.maxsize)
-        self.feature_set_, self.history_, self.n_distinct_rows_ = run_schema(
+        self.feature_set_, self.history_, self.n_distinct_rows_ = trees.run_schema(
             store,
             names,
             propose,
@@ -343,6 +338,9 @@ class TreeBasedConstructor(FeatureConstructor):
             at_most=None if self._excess is None else most + self._excess,
             watch=partial(self._watch, callback),
         )
+        tree = getattr(propose, "tree", None)
+        if tree is not None:
+            self.tree_ = tree
         if len(self.history_) == 1:
             why = self._nothing_new
             if len(self.feature_set_.features) >= most:
@@ -351,7 +349,7 @@ class TreeBasedConstructor(FeatureConstructor):
                     f"{most}. Set a larger max_features"
                 )
             message = f"no feature was constructed: {why}"
-            warnings.warn(message, ConjunctWarning, stacklevel=4)
+            warnings.warn(message, ConjunctWarning, stacklevel=3)
 
 
 class UFringe(TreeBasedConstructor):
@@ -404,8 +402,6 @@ class UFringe(TreeBasedConstructor):
         The features and their lineage.
     n_distinct_rows_ : int
         Number of distinct rows.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -424,18 +420,18 @@ class UFringe(TreeBasedConstructor):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "max_features": whole(1),
-        "strategy": one_of(get_args(Strategy)),
+        "strategy": one_of(get_args(trees.Strategy)),
         **SPLIT_LIMITS,
     }
 
-    strategy: Strategy
+    strategy: trees.Strategy
 
     def __init__(
         self,
         max_features: int = 300,
         *,
         min_samples_leaf: int | float = 4,
-        strategy: Strategy = "fringe",
+        strategy: trees.Strategy = "fringe",
         drop_redundant: bool = False,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -461,18 +457,12 @@ class UFringe(TreeBasedConstructor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _construct(
-        self,
-        store: PackedColumns,
-        names: Sequence[str],
-        callback: Callable[[Indicators], object] | None,
-    ) -> None:
-        self._check_parameters()
-        learner = clustering_paths(tree_limits(self, store.n_rows), self.max_features)
-        self._run(store, names, join_conditions(learner, self.strategy), callback)
+    def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
+        learner = trees.clustering_paths(tree_limits(self, n_rows), self.max_features)
+        return trees.join_conditions(learner, self.strategy)
 
 
-def tree_limits(estimator: Any, n_rows: int) -> Limits:
+def tree_limits(estimator: Any, n_rows: int) -> trees.Limits:
     """Return the limits of a tree from an estimator's parameters."""
 
     def count_rows(name: str, least: int) -> int:
@@ -480,7 +470,7 @@ def tree_limits(estimator: Any, n_rows: int) -> Limits:
         value = getattr(estimator, name)
         return int(value) if is_whole(value) else max(least, math.ceil(value * n_rows))
 
-    return Limits(
+    return trees.Limits(
         max_depth=estimator.max_depth,
         min_samples_split=count_rows("min_samples_split", 2),
         min_samples_leaf=count_rows("min_samples_leaf", 1),

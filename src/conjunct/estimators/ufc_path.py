@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import files, ufc
 from conjunct.counting import Store
 from conjunct.data import Backend, BooleanData, Missing, Variables, check_variables
 from conjunct.errors import ConjunctWarning, InputError
@@ -19,18 +19,6 @@ from conjunct.estimators.invertible import FeatureNames, HandleUnknown, Invertib
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
 from conjunct.parameters import Constraint, check, real, whole
-from conjunct.ufc import (
-    Budget,
-    Ending,
-    NoStop,
-    Path,
-    Plan,
-    Range,
-    Solution,
-    Threshold,
-    check_source,
-    follow_path,
-)
 
 _SOLUTIONS_PER_LINE = 100
 _CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
@@ -110,7 +98,7 @@ class UFCPath(InvertibleConstructor):
     }
 
     n_distinct_rows_: int
-    _path: Path | None = None
+    _path: ufc.Path | None = None
     _training: Store | None = None
 
     def __init__(
@@ -151,16 +139,16 @@ class UFCPath(InvertibleConstructor):
         self.verbose = verbose
 
     @property
-    def solutions_(self) -> tuple[Solution, ...]:
+    def solutions_(self) -> tuple[ufc.Solution, ...]:
         return self._require_path().solutions
 
     @property
-    def front_(self) -> tuple[Solution, ...]:
+    def front_(self) -> tuple[ufc.Solution, ...]:
         path = self._require_path()
         return tuple(path.solutions[k] for k in path.front)
 
     @property
-    def closest_point_(self) -> Solution:
+    def closest_point_(self) -> ufc.Solution:
         path = self._require_path()
         return path.solutions[path.closest]
 
@@ -172,23 +160,23 @@ class UFCPath(InvertibleConstructor):
     def covered_from_(self) -> float:
         return self._require_path().covered_from
 
-    def solution(self, which: int | Solution) -> UFC:
+    def solution(self, which: int | ufc.Solution) -> UFC:
         """Return a solution, given by its position in ``solutions_`` or itself, as a fitted model.
 
         It is constructed again from the training data, because only the indicators of each
         solution are kept.
         """
         solutions = self._require_path().solutions
-        if not isinstance(which, Solution):
+        if not isinstance(which, ufc.Solution):
             if which not in range(len(solutions)):
                 raise InputError(f"there is no solution {which}: there are {len(solutions)}")
             which = solutions[which]
         if self._training is None:
             raise AttributeError(_ONLY_CLOSEST)
         model = UFC(
-            Threshold(which.threshold, prune=self.prune),
+            ufc.Threshold(which.threshold, prune=self.prune),
             max_iter=which.iterations,
-            stop=NoStop(null_feature=self.null_feature),
+            stop=ufc.NoStop(null_feature=self.null_feature),
             feature_names=self.feature_names,
             handle_unknown=self.handle_unknown,
             keep_columns=self.keep_columns,
@@ -209,7 +197,7 @@ class UFCPath(InvertibleConstructor):
         model.backend_ = self.backend_
         return model
 
-    def result_of(self, threshold: float, max_iter: int) -> Solution:
+    def result_of(self, threshold: float, max_iter: int) -> ufc.Solution:
         """Return the one of ``solutions_`` that ``UFC(threshold, max_iter=max_iter)`` gives."""
         found = self._require_path().result_of(threshold, max_iter)
         if found is None:
@@ -222,14 +210,11 @@ class UFCPath(InvertibleConstructor):
     def get_solutions(self, backend: Backend | None = None) -> Any:
         """Return a table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        ``backend`` is the kind of table, as in ``get_features``.
         """
         path = self._require_path()
         on_front = {*path.front}
-        names = ("threshold", *(field.name for field in fields(Solution)), "distance")
+        names = ("threshold", *(field.name for field in fields(ufc.Solution)), "distance")
         table: dict[str, list[Any]] = {
             name: [getattr(solution, name) for solution in path.solutions] for name in names
         }
@@ -238,23 +223,23 @@ class UFCPath(InvertibleConstructor):
         return self.make_table(table, backend)
 
     def _construct(
-        self, store: Store, names: Sequence[str], callback: Callable[[Solution], object] | None
+        self, store: Store, names: Sequence[str], callback: Callable[[ufc.Solution], object] | None
     ) -> None:
         self._check_parameters()
         n_found = count(1)
 
-        def report(solution: Solution) -> None:
+        def report(solution: ufc.Solution) -> None:
             number = next(n_found)
             if self.verbose and number % _SOLUTIONS_PER_LINE == 0:
                 sys.stdout.write(f"{number} solutions, λ down to {solution.min_threshold:.3f}\n")
             if callback is not None:
                 callback(solution)
 
-        path = follow_path(
+        path = ufc.follow_path(
             store,
             names,
-            Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
-            budget=Budget(self.max_solutions, self.max_seconds),
+            ufc.Range(self.min_threshold, self.max_threshold, self.max_iter, self.prune),
+            budget=ufc.Budget(self.max_solutions, self.max_seconds),
             null_feature=self.null_feature,
             watch=report,
         )
@@ -264,7 +249,7 @@ class UFCPath(InvertibleConstructor):
         self.feature_set_, self.history_ = chosen.feature_set_, chosen.history_
         self.threshold_ = chosen.threshold_
         self._null_rows = chosen._null_rows
-        self._ending = Ending(solutions=len(path.solutions), threshold=self.threshold_)
+        self._ending = ufc.Ending(solutions=len(path.solutions), threshold=self.threshold_)
         self.stop_reason_ = self._write_stop_reason()
         problem = None
         if not path.complete:
@@ -290,18 +275,18 @@ class UFCPath(InvertibleConstructor):
             f"OI {best.oi:.3f}, C0 {best.c0:.3f}."
         )
 
-    def _plan(self) -> Plan:
-        return Plan(Threshold(self.threshold_ or 0.0, prune=self.prune), "batch")
+    def _plan(self) -> ufc.Plan:
+        return ufc.Plan(ufc.Threshold(self.threshold_ or 0.0, prune=self.prune), "batch")
 
     def _restore(self, model: files.ModelFile) -> None:
         ending = model.ending
         self.threshold_, self._ending = ending.threshold, ending
-        is_right = ending == Ending(solutions=ending.solutions, threshold=ending.threshold)
+        is_right = ending == ufc.Ending(solutions=ending.solutions, threshold=ending.threshold)
         is_known = None not in (ending.solutions, ending.threshold)
         has_more = model.new_rows or model.suggestions
-        check_source(is_right and is_known and not has_more, "it is not of a path")
-        stop = NoStop(self.null_feature)
-        run = model.restore(self._plan(), stop, Ending(), max_iter=self.max_iter)
+        ufc.check_source(is_right and is_known and not has_more, "it is not of a path")
+        stop = ufc.NoStop(self.null_feature)
+        run = model.restore(self._plan(), stop, ufc.Ending(), max_iter=self.max_iter)
         self.feature_set_, self.history_ = run.feature_set, run.history
         self.n_distinct_rows_ = run.n_distinct_rows
         self.stop_reason_ = self._write_stop_reason()
@@ -311,7 +296,7 @@ class UFCPath(InvertibleConstructor):
         """Return True if all solutions are known; a model read from a file has only the closest."""
         return self._path is not None
 
-    def _require_path(self) -> Path:
+    def _require_path(self) -> ufc.Path:
         if self._path is not None:
             return self._path
         check_is_fitted(self, "feature_set_")

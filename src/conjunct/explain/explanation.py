@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from html import escape
+from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -310,35 +310,23 @@ def find_nearest(
     if primitives is not None:
         by = "correlation"
         one = feature_set.evaluate(primitives, [number])
-        similar = phi(*one.against(feature_set.evaluate(primitives)).table).tolist()
+        similar = phi(*one.against(feature_set.evaluate(primitives)).table)
     else:
         own = feature_set.lineage.expression(number).primitives
         others = [expression.primitives for expression in feature_set.expressions]
-        similar = [len(own & other) / len(own | other) for other in others]
-    found = [
-        Neighbour(k, texts[k], value, by)
-        for k, value in enumerate(similar)
-        if feature_set.features[k] != number
-    ]
+        similar = np.array([len(own & other) / len(own | other) for other in others])
     # a column without variation on these rows has no correlation, and comes last
-    found.sort(
-        key=lambda one: -math.inf if math.isnan(one.similarity) else one.similarity, reverse=True
-    )
-    return found[:n]
+    order = np.argsort(-similar, kind="stable").tolist()
+    found = (k for k in order if feature_set.features[k] != number)
+    return [Neighbour(k, texts[k], float(similar[k]), by) for k in islice(found, n)]
 
 
 @dataclass(frozen=True)
 class Formulas:
-    """The features of a model, each in one form.
+    """The features of a model as they were ``built``, and their ``expressions`` in one form.
 
-    Attributes
-    ----------
-    form : {"built", "nested", "dnf", "simplified"}
-    equivalent : {"always", "on the training data"}
-        The rows on which the formulas have the truth values of the features: all possible ones, or
-        those of the training data only. The latter are for reading, not for new rows.
-    built, expressions : tuple of Expression
-        The features as they were constructed, and in this form.
+    ``equivalent`` names the rows on which the formulas have the truth values of the features: all
+    possible ones, or those of the training data only. The latter are for reading, not for new rows.
     """
 
     form: Form

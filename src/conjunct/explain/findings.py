@@ -27,16 +27,9 @@ SAME = 0.98
 
 
 class Contrast(NamedTuple):
-    """The share of some tags among the rows with others, and among the rows without these.
+    """The share of some tags among the rows with ``given``, and among the rows without.
 
-    Attributes
-    ----------
-    tags, given : str
-        The tags whose share it is, and those that the rows have or have not.
-    inside, outside : float
-        The share among the rows with ``given``, and among the rows without.
-    otherwise : str
-        The other value, if ``given`` is one of two values and each row has one of them.
+    ``otherwise`` is the other value, if ``given`` is one of two values and each row has one.
     """
 
     tags: str
@@ -472,11 +465,10 @@ def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> tuple[Feature
         for tags in [lineage.pattern(number)]
     ]
 
-    def rank(one: FeatureFacts) -> tuple[bool, float, int]:
-        bits = one.evidence
-        return by_evidence and bits is None, -(bits or 0.0) * by_evidence, -one.rows
-
-    return tuple(sorted(found, key=rank))
+    found.sort(key=lambda one: -one.rows)
+    if by_evidence:
+        found.sort(key=lambda one: (one.evidence is None, -(one.evidence or 0.0)))
+    return tuple(found)
 
 
 def evidence_of_tags(feature_set: FeatureSet) -> dict[frozenset[str], float]:

@@ -100,20 +100,9 @@ class GroupCounts(NamedTuple):
 class Mark:
     """A tag, or a chunk, that is much more common in a group than outside it, or much rarer.
 
-    Attributes
-    ----------
-    tags : tuple of str
-        The tag, or the tags of the chunk.
-    text : str
-        The tags as text.
-    rows, rows_outside : int
-        Rows with all of the tags, in the group and outside.
-    share, share_outside : float
-        Those rows as a share of the rows in which that is known, in the group and outside.
-    evidence : float
-        Bits by which all rows speak for a difference rather than for chance.
-    is_absent : bool
-        True if it is rarer in the group.
+    ``rows`` and ``rows_outside`` have all of the tags; ``share`` and ``share_outside`` are those as
+    a share of the rows in which that is known. ``evidence`` is the bits by which all rows speak for
+    a difference rather than for chance. ``is_absent``: it is rarer in the group.
     """
 
     tags: tuple[str, ...]
@@ -136,20 +125,11 @@ class Mark:
 class RowGroup:
     """A group of rows that are alike.
 
-    Attributes
-    ----------
-    name : str
-        The tags and chunks that mark it most.
-    rows : int
-        Training rows for which it is the most probable group.
-    share : float
-        Those as a share of all training rows.
-    marks : tuple of Mark
-        The strongest differences from the rows outside it, at most 20, most evidence first.
-    typical : tuple of int
-        Positions of the most probable training rows of the group.
-    borderline : tuple of int
-        Positions of the training rows that are nearly as probable in another group.
+    It has a ``name``, of the tags and chunks that mark it most; the number of ``rows`` of training
+    for which it is the most probable group, and their ``share`` of all; ``marks``, the strongest
+    differences from the rows outside it, at most 20, most evidence first; and positions of
+    training rows: the most probable (``typical``), and those that are nearly as probable in another
+    group (``borderline``).
     """
 
     name: str
@@ -290,7 +270,7 @@ def rank_differences(
     }
     tags_of_row = [tags[k] for k in which.tolist()]
     order = sorted(
-        np.flatnonzero(_is_significant(p_adjusted, alpha)).tolist(),
+        np.flatnonzero(significant(p_adjusted, 1 if alpha is None else alpha)).tolist(),
         key=lambda k: (p[k], -abs(difference[k]), len(tags_of_row[k]), table["pattern"][k]),
     )
     if alpha is not None:
@@ -331,7 +311,9 @@ def rank_group_features(
     more_common = true * n_outside > outside * n
     tags_of_row = [tags[k] for k in feature.tolist()]
     ranked = sorted(
-        np.flatnonzero(_is_significant(p_adjusted, alpha) & more_common).tolist(),
+        np.flatnonzero(
+            significant(p_adjusted, 1 if alpha is None else alpha) & more_common
+        ).tolist(),
         key=lambda k: (group[k], p[k], -lift[k], len(tags_of_row[k]), table["pattern"][k]),
     )
     order: list[int] = []
@@ -358,7 +340,3 @@ def _say_once(
         if not any(other <= own for other in said) and not (len(own) == 1 and opposite in said):
             said.append(own)
             yield k
-
-
-def _is_significant(p_adjusted: NDArray[np.float64], alpha: float | None) -> NDArray[np.bool_]:
-    return np.ones(len(p_adjusted), np.bool_) if alpha is None else significant(p_adjusted, alpha)

@@ -46,19 +46,9 @@ _EXAMPLES = 3  # rows of a proposal
 class Relation(NamedTuple):
     """A relation between two tags that the data support.
 
-    Attributes
-    ----------
-    kind : {"implies", "same", "avoid", "alike"}
-        ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are
-        rarely together but have the same company, as synonyms do.
-    left, right : str
-        The two tags. What implies is the rarer one; of other pairs it is the left one too.
-    rows : int
-        Rows with both.
-    evidence : float
-        Bits by which the data support it.
-    sentence : str
-        The facts in words.
+    ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are rarely
+    together but have the same company, as synonyms do. The rarer tag is on the left. ``rows`` have
+    both, ``evidence`` is the bits by which the data support it, ``sentence`` the facts in words.
     """
 
     kind: RelationKind
@@ -77,7 +67,18 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     """
     if len(counts.tags) < 2:
         return []
-    pairs, bits = _pay(counts, *_weigh_pairs(counts))
+    blocks, values = [], []
+    for block in counts.pairs():
+        pairs = _put_rarer_first(counts, block)
+        n_rows, left, right, both = pairs.table
+        # a tag that avoids another is together with its absence
+        absent = evidence(n_rows, left, n_rows - right, left - both)
+        bits = np.maximum(evidence(n_rows, left, right, both), absent)
+        pays = np.flatnonzero(bits > 0.5 * math.log2(counts.n_rows))
+        blocks.append(pairs.take(pays))
+        values.append(bits[pays])
+    every = Contingency.concat(blocks, counts.n_rows)
+    pairs, bits = _pay(counts, every, np.concatenate(values or [np.empty(0)]))
     n, s, t, c = (np.asarray(each, np.float64) for each in pairs.table)
     with np.errstate(divide="ignore", invalid="ignore"):
         is_same = (c * n - s * t) / np.sqrt(s * (n - s) * t * (n - t)) >= SAME
@@ -99,20 +100,6 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     ]
     order = [*RELATION_KINDS].index
     return sorted(found, key=lambda one: (-one.evidence, order(one.kind), one.left, one.right))
-
-
-def _weigh_pairs(counts: TagCounts) -> tuple[Contingency, Floats]:
-    """Return the pairs that could pay, the rarer tag first, and their evidence."""
-    blocks, values = [], []
-    for block in counts.pairs():
-        pairs = _put_rarer_first(counts, block)
-        n, s, t, c = pairs.table
-        # a tag that avoids another is together with its absence
-        bits = np.maximum(evidence(n, s, t, c), evidence(n, s, n - t, s - c))
-        pays = np.flatnonzero(bits > 0.5 * math.log2(counts.n_rows))
-        blocks.append(pairs.take(pays))
-        values.append(bits[pays])
-    return Contingency.concat(blocks, counts.n_rows), np.concatenate(values or [np.empty(0)])
 
 
 def _put_rarer_first(counts: TagCounts, pairs: Contingency) -> Contingency:

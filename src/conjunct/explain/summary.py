@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from conjunct import ufc
 from conjunct.data import BooleanRule, DataSummary, Preparation, group_by_variable
 from conjunct.explain.findings import (
     Copies,
@@ -22,17 +23,6 @@ from conjunct.explain.sentences import count, decimal, join_names, label, probab
 from conjunct.expressions import Style
 from conjunct.features import FeatureSet
 from conjunct.memory import byte_text
-from conjunct.ufc import (
-    CRITERIA,
-    MEASURES,
-    Bits,
-    Criterion,
-    Evidence,
-    Indicators,
-    Risk,
-    Solution,
-    Threshold,
-)
 
 MEANINGS = {
     "(rest)": "the rows that are in no larger chunk",
@@ -99,7 +89,7 @@ class FittedModel(Protocol):
     formula_style: Style
     feature_set_: FeatureSet
     preparation_: Preparation
-    history_: tuple[Indicators, ...]
+    history_: tuple[ufc.Indicators, ...]
 
     @property
     def has_tag_names(self) -> bool: ...
@@ -304,7 +294,7 @@ class Summary:
     def method(self) -> tuple[Section, ...]:
         """The way features were made, and the pairs that could be joined, from the parameters."""
         model, given = self.model, self.model.get_params(deep=False)
-        criterion = CRITERIA.make(given.get("criterion"))
+        criterion = ufc.CRITERIA.make(given.get("criterion"))
         if criterion is None and "min_threshold" not in given:
             names = [kind.__name__ for kind in type(model).__mro__]
             how = next(_FAMILY[name] for name in names if name in _FAMILY)
@@ -390,7 +380,7 @@ def column_preparations(preparation: Preparation) -> dict[str, str]:
     return {column: "; ".join(steps) for column, steps in made.items()}
 
 
-def place_of_closest(front: Sequence[Solution]) -> int:
+def place_of_closest(front: Sequence[ufc.Solution]) -> int:
     """Return the position of the closest point on a front.
 
     Others may have the same indicators for another λ; the first of them is on the front.
@@ -405,11 +395,11 @@ def _were(number: int, noun: str) -> str:
 def takes_one_pair(model: FittedModel) -> bool:
     """Check that each iteration replaces one pair only."""
     given = model.get_params(deep=False)
-    criterion = CRITERIA.make(given.get("criterion"))
+    criterion = ufc.CRITERIA.make(given.get("criterion"))
     return criterion is not None and (given["search"] or criterion.search) != "batch"
 
 
-def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, Section]:
+def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[str, Section]:
     """Describe which pairs came first, and which could be joined."""
     one_by_one, fitted = takes_one_pair(model), model.feature_set_
     heading, order = "Which pairs", _MANY_AT_ONCE
@@ -418,7 +408,7 @@ def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, 
             "One pair was replaced at a time: among those that pass, the one with the largest "
             "joint count. Then its conjunctions were counted, and the next pair was chosen."
         )
-    if isinstance(criterion, Evidence):
+    if isinstance(criterion, ufc.Evidence):
         order = "One pair was joined at a time: the one with the most evidence."
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
         why = (
@@ -427,7 +417,7 @@ def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, 
             f"point and for all rows that have their tags, and the smaller number counts. A pair "
             f"was joined if it brought more than {times}what the merge costs."
         )
-    elif isinstance(criterion, Bits):
+    elif isinstance(criterion, ufc.Bits):
         order = (
             f"Among the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
             f"shortened the description of the data most came first. It consists of all cells, "
@@ -443,10 +433,10 @@ def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, 
                 f"and the p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is "
                 f"set once, over all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
             )
-    elif isinstance(criterion, Risk):
+    elif isinstance(criterion, ufc.Risk):
         heading, why = "Why this λ", _describe_risk(model, criterion, one_by_one)
-    elif isinstance(criterion, Threshold):
-        least, heading = MEASURES[criterion.measure].least, "Why this λ"
+    elif isinstance(criterion, ufc.Threshold):
+        least, heading = ufc.MEASURES[criterion.measure].least, "Why this λ"
         is_phi = criterion.measure == "phi"
         name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
         why = (
@@ -459,19 +449,16 @@ def _describe_criterion(model: FittedModel, criterion: Criterion) -> tuple[str, 
     return order, Section(heading, why)
 
 
-def _describe_risk(model: FittedModel, criterion: Risk, one_by_one: bool) -> str:
+def _describe_risk(model: FittedModel, criterion: ufc.Risk, one_by_one: bool) -> str:
     alpha, test = f"{criterion.alpha:g}", _TESTS[criterion.test]
     fitted = model.feature_set_
     if criterion.correction is not None:
-        corrected = f"{test} with {_CORRECTIONS[criterion.correction]} correction"
+        pairs = "an iteration: each iteration has its own cutoff, which the table of features shows"
         if one_by_one:
-            return (
-                f"From the risk α = {alpha}, by {corrected} for all pairs of columns: the cutoff "
-                f"is set once, and the table of features shows it."
-            )
+            pairs = "columns: the cutoff is set once, and the table of features shows it"
         return (
-            f"From the risk α = {alpha}, by {corrected} for all pairs of an iteration: each "
-            f"iteration has its own cutoff, which the table of features shows."
+            f"From the risk α = {alpha}, by {test} with {_CORRECTIONS[criterion.correction]} "
+            f"correction for all pairs of {pairs}."
         )
     if criterion.test == "exact":
         return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."

@@ -8,6 +8,7 @@ from .clustering import simplest_first as simplest_first
 from .count_trees import CatProposer as CatProposer
 from .count_trees import CountProposer as CountProposer
 from .count_trees import CountTree as CountTree
+from .count_trees import TreeProposer as TreeProposer
 from .count_trees import best_m_of_n as best_m_of_n
 from .count_trees import best_x_of_n as best_x_of_n
 from .schema import Learner as Learner

@@ -170,14 +170,17 @@ def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.
     to be smaller, only an approximation is given.
     """
     supports = joint.diagonal()
-    terms = _Terms.of(joint[candidates], supports[candidates], supports, n_rows)
-    n, yes = float(n_rows), terms.yes.astype(np.float64)
-    plus = n * n * terms.squares.astype(np.float64) + yes * yes * float(terms.total)
-    minus = 2 * n * yes * terms.products.astype(np.float64)
-    scale = n * yes * (n - yes)
+    yes, (squares, products, total) = (
+        supports[candidates],
+        _sum_up(joint[candidates], supports, n_rows),
+    )
+    n, floats = float(n_rows), yes.astype(np.float64)
+    plus = n * n * squares.astype(np.float64) + floats * floats * float(total)
+    minus = 2 * n * floats * products.astype(np.float64)
+    scale = n * floats * (n - floats)
     gains, errors = (plus - minus) / scale, 1e-14 * (plus + minus) / scale
     largest = np.flatnonzero(gains + errors >= (gains - errors).max())
-    gains[largest] = terms.exact(largest)
+    gains[largest] = _divide(n_rows, yes[largest], squares[largest], products[largest], total)
     return gains
 
 
@@ -186,39 +189,30 @@ def gains_of_new(new: PackedColumns, store: PackedColumns) -> NDArray[np.float64
     gains, yes = np.zeros(new.n_columns), new.supports()
     both = np.flatnonzero((yes > 0) & (yes < store.n_rows))
     joint = new.select(both).joint_counts(store)
-    terms = _Terms.of(joint, yes[both], store.supports(), store.n_rows)
-    gains[both] = terms.exact(np.arange(len(both)))
+    gains[both] = _divide(store.n_rows, yes[both], *_sum_up(joint, store.supports(), store.n_rows))
     return gains
 
 
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """The parts of Σ_k (n c_fk − c_ff s_k)² for each candidate f; whole numbers in any dtype."""
+def _sum_up(joint: Counts, supports: Counts, n_rows: int) -> tuple[NDArray[Any], NDArray[Any], Any]:
+    """Return Σ_k c_fk² and Σ_k c_fk s_k for each candidate f, and Σ_k s_k², all of them exact."""
+    # the quickest type in which such sums are exact
+    largest = len(supports) * n_rows**2
+    in_words: type[Any] = np.int64 if largest < 1 << 63 else object
+    dtype: type[Any] = np.float64 if largest < 1 << 53 else in_words
+    joint, supports = joint.astype(dtype), supports.astype(dtype)
+    return np.einsum("fk,fk->f", joint, joint), joint @ supports, supports @ supports
 
-    n_rows: int
-    yes: NDArray[Any]
-    squares: NDArray[Any]
-    products: NDArray[Any]
-    total: Any
 
-    @classmethod
-    def of(cls, chosen: Counts, yes: Counts, supports: Counts, n_rows: int) -> _Terms:
-        """Compute the terms from what candidates have in common with each column."""
-        # the quickest type in which such sums are exact
-        largest = len(supports) * n_rows**2
-        in_words: type[Any] = np.int64 if largest < 1 << 63 else object
-        dtype: type[Any] = np.float64 if largest < 1 << 53 else in_words
-        chosen, supports = chosen.astype(dtype), supports.astype(dtype)
-        squares = np.einsum("fk,fk->f", chosen, chosen)
-        return cls(n_rows, yes.astype(dtype), squares, chosen @ supports, supports @ supports)
-
-    def exact(self, which: Positions) -> list[float]:
-        n, total = self.n_rows, int(self.total)
-        parts = (self.yes[which], self.squares[which], self.products[which])
-        return [
-            (n * n * squares - 2 * n * yes * products + yes * yes * total) / (n * yes * (n - yes))
-            for yes, squares, products in zip(*(map(int, part) for part in parts), strict=True)
-        ]
+def _divide(
+    n: int, yes: NDArray[Any], squares: NDArray[Any], products: NDArray[Any], total: Any
+) -> list[float]:
+    """Return the exact reductions, from the sums."""
+    return [
+        (n * n * square - 2 * n * own * product + own * own * int(total)) / (n * own * (n - own))
+        for own, square, product in zip(
+            *(map(int, x) for x in (yes, squares, products)), strict=True
+        )
+    ]
 
 
 def simplest_first(expressions: Iterable[Expression]) -> Positions:

@@ -59,12 +59,8 @@ def class_bits(counts: NDArray[Any]) -> Floats:
 
 def entropy_bits(counts: NDArray[Any]) -> Floats:
     """Return n times the entropy of the classes of groups of rows; the last axis is of classes."""
-
-    def n_log_n(values: NDArray[Any]) -> Floats:
-        found: Floats = values * np.log2(np.maximum(values, 1))
-        return found
-
-    return np.asarray(n_log_n(counts.sum(axis=-1)) - n_log_n(counts).sum(axis=-1))
+    every, each = (n * np.log2(np.maximum(n, 1)) for n in (counts.sum(axis=-1), counts))
+    return np.asarray(every - each.sum(axis=-1))
 
 
 def literals_bits(n_literals: int, n_columns: int) -> float:
@@ -198,32 +194,35 @@ class CountTree:
         return found
 
 
-def label_columns(
-    stage: PackedStage,
-    expressions: tuple[Expression, ...],
-    codes: NDArray[np.intp],
-    n_classes: int,
-) -> tuple[Labelled, list[int]]:
-    """Return the columns of a stage that a tree may look at, with classes, and where they are."""
-    columns = telling_columns(stage, expressions)
-    return Labelled(stage.store.select(columns).to_dense(), codes, n_classes), columns.tolist()
-
-
 @dataclass(eq=False)
-class CountProposer:
-    """One tree on the columns; each test that counts becomes a feature, or one per branch."""
+class TreeProposer:
+    """Features from a tree for the classes of rows, of which it keeps the best one."""
 
     codes: NDArray[np.intp]
     n_classes: int
     limits: Limits
-    search: Search
-    prune: bool = field(kw_only=True)
+    prune: bool
     tree: CountTree | None = field(default=None, init=False)
+
+    def label(
+        self, stage: PackedStage, expressions: tuple[Expression, ...]
+    ) -> tuple[Labelled, list[int]]:
+        """Return the columns that a tree may look at, with classes, and where they are."""
+        columns = telling_columns(stage, expressions)
+        table = stage.store.select(columns).to_dense()
+        return Labelled(table, self.codes, self.n_classes), columns.tolist()
+
+
+@dataclass(eq=False)
+class CountProposer(TreeProposer):
+    """One tree on the columns; each test that counts becomes a feature, or one per branch."""
+
+    search: Search
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
         if self.tree is not None:  # features are made as the tree grows: there is no second one
             return
-        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
+        data, columns = self.label(stage, expressions)
         self.tree = grow_counts(data, self.limits, self.search, prune=self.prune).on(columns)
         for node in self.tree.nodes:
             if node.test is None or len(node.test.literals) < 2:
@@ -443,25 +442,19 @@ MOST_LOOKED_AT = 2_000
 
 
 @dataclass(eq=False)
-class CatProposer:
+class CatProposer(TreeProposer):
     """A tree on the present features; the best conjunction of each of its paths.
 
     Nothing more is proposed once the tree, with the classes that it codes, takes no fewer bits
     than the one before.
     """
 
-    codes: NDArray[np.intp]
-    n_classes: int
     positive: int | None
     """The class whose paths are used; those of every class if None."""
-    limits: Limits
-    prune: bool = field(kw_only=True)
-    tree: CountTree | None = field(default=None, init=False)
-    """The shortest tree so far."""
     _fewest: float = field(default=np.inf, init=False)
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
-        data, columns = label_columns(stage, expressions, self.codes, self.n_classes)
+        data, columns = self.label(stage, expressions)
         tree = grow_counts(data, self.limits, best_m_of_n(max_literals=1), prune=self.prune)
         bits = round(tree.bits(len(columns)), DECIMALS)
         if bits >= self._fewest:
