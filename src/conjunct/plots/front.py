@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, Protocol
 
-from conjunct.plots.drawing import Axis, Drawing, Panel, Shape, symbol
-from conjunct.plots.style import COLOURS, DASHES, GREY
+from conjunct.plots.drawing import COLOURS, DASHES, GREY, Axis, Drawing, Panel, Shape, symbol
 
 
 class Point(Protocol):

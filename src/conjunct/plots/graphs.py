@@ -17,8 +17,16 @@ from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots, implication_graph
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
-from conjunct.plots.style import COLOURS, GREY, cut_to, width_of
+from conjunct.plots.drawing import (
+    COLOURS,
+    GREY,
+    Drawing,
+    Shape,
+    Text,
+    cut_to,
+    list_legend,
+    width_of,
+)
 from conjunct.ufc import Floats
 
 _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
