@@ -303,46 +303,23 @@ def chart_of(rows: Sequence[Row]) -> Any:
     return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
 
-def finish(
-    chart: Any,
-    title: str | list[str],
-    *,
-    width: float = 380,
-    height: float = 300,
-    lines_only: bool = False,
-) -> Any:
-    """Return the chart with its size, its title and the house style.
-
-    ``lines_only``: the legend shows strokes. Otherwise it shows marks, without a dashed outline.
-    """
-    return apply_style(
-        chart.properties(title=title, width=width, height=height), lines_only=lines_only
-    )
+def finish(chart: Any, title: str | list[str], *, width: float = 380, height: float = 300) -> Any:
+    """Return the chart with its size, its title and the house style."""
+    return apply_style(chart.properties(title=title, width=width, height=height))
 
 
-def apply_style(chart: Any, *, lines_only: bool = False) -> Any:
+def apply_style(chart: Any) -> Any:
     """Return a chart, or several in one, with the house style."""
+    plain = {"titleFontSize": 13, "titleFontWeight": "normal"}
+    lines = {"gridColor": "#e6e6e6", "domainColor": "#555555", "tickColor": "#555555"}
+    legend = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+    # marks without a dashed outline
+    symbols = {"symbolSize": 90, "symbolOpacity": 1, "symbolStrokeWidth": 0.01}
     return (
         chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            gridColor="#e6e6e6",
-            domainColor="#555555",
-            tickColor="#555555",
-            labelFlush=False,
-        )
-        .configure_legend(
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            symbolSize=90,
-            symbolOpacity=1,
-            symbolStrokeWidth=2 if lines_only else 0.01,
-            labelLimit=320,
-        )
+        .configure_axis(labelFontSize=12, labelFlush=False, **plain, **lines)
+        .configure_legend(labelLimit=320, **legend, **symbols)
         .configure_view(stroke=None)
     )
 
