@@ -160,8 +160,8 @@ class Report:
         method = [Section("Model", repr(model)), *shown.summary.method]
         if n_found and not shown.by_pattern:  # what was constructed is for experts
             method += [Section("Result", overview)]
-            data = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
-            overview = f"{data}: {count(n_found, 'finding')}."
+            size = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
+            overview = f"{size}: {count(n_found, 'finding')}."
         method += [Section("End", shown.summary.stop_reason or shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []

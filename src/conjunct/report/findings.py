@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -98,7 +99,8 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
     columns = dict(zip(every_row, shown.true_columns(every_row), strict=True))
     found = []
     used = set[int]()
-    for k, one in enumerate((*kept, *features)):
+    listed: list[Any] = [*kept, *features]
+    for k, one in enumerate(listed):
         if isinstance(one, Finding):
             tags, order = one.tags, tuple(place.get(one.tags, -1) for place in places)
             name, anchor, sentence = one.name, page.anchor_of(tags), one.sentence

@@ -117,7 +117,7 @@ def _follow_path(shown: ModelOnRows) -> UFCPath:
     if isinstance(model, UFCPath):
         # a model from a file has no path, and other rows have another one
         has_path = model.has_path and shown.is_training
-        return model if has_path else _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
+        return model if has_path else _fit_quietly(clone(model), shown)
     null_feature = getattr(model, "null_feature", False)
     if isinstance(model, UFC) and model.stop is not None:
         null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
