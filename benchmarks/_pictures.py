@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conjunct.plots.style import COLOURS, DASHES, apply_style, beside, chart_of, finish
+from conjunct.plots.drawing import COLOURS, DASHES, apply_style, beside, chart_of, finish
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _METHODS = {"dense": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}

@@ -5,11 +5,13 @@ import importlib
 import inspect
 import re
 import runpy
+import tomllib
 import typing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 import conjunct
 from conjunct.cli.app import application
@@ -117,3 +119,18 @@ def test_programs_find_every_page_in_markdown(tmp_path):
     for name in listed:
         source = ROOT / "CHANGELOG.md" if name == "changelog.md" else DOCS / name
         assert (tmp_path / name).read_bytes() == source.read_bytes()
+
+
+def test_the_citation_is_the_one_that_the_readme_asks_for():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (cited["title"], cited["license"]) == (project["name"], project["license"])
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").replace(">", "").split())
+    paper = cited["preferred-citation"]
+    asked = (paper["title"], paper["journal"], paper["year"], *paper["authors"])
+    for part in asked:
+        name = (
+            part if not isinstance(part, dict) else f"{part['given-names']} {part['family-names']}"
+        )
+        assert str(name) in readme

@@ -161,7 +161,7 @@ def _found(run: dict[str, Any]) -> str:
     ]
     told = (
         f"Unseen rows take {100 * (shares['evidence'] or 0):.0f}% of the bits that the bare "
-        f"columns need, on average over the sets. If variables are known, rows without chunks take "
+        f"columns need, on average over the sets. If variables are known, the columns alone take "
         f"{100 * (known or 0):.0f}%. The other methods take {others}.",
         _beside(run, "Naive Bayes on the chunks", "evidence", "Naive Bayes"),
         _beside(

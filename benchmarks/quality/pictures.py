@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks._pictures import by_series, quantity
 from benchmarks.quality.summary import average
-from conjunct.plots.style import beside, chart_of, finish
+from conjunct.plots.drawing import beside, chart_of, finish
 
 _SHOWN = ("evidence", "evidence + columns", "bits", "uFCα", "uFC*", "SLIM", "factors", "PCA")
 _MEASURES = {

@@ -13,7 +13,7 @@ from conjunct import UFC, Risk, UFringe, datasets
 from conjunct.columns import PackedColumns
 from conjunct.explain import ancestry_graph, ancestry_roots, label
 from conjunct.expressions import And, Primitive
-from conjunct.plots.correlation import correlations
+from conjunct.plots.curves import correlations
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(1, 12), st.integers(1, 8)))
 

@@ -420,7 +420,7 @@ def test_a_report_needs_no_renderer(words, place):
 ENOUGH_TO_DRAW = """
 import resource
 from conjunct.plots import plot_history, svg_of
-from conjunct.plots.style import _ADDRESSES
+from conjunct.plots.drawing import _ADDRESSES
 from conjunct import UFC, datasets
 model = UFC().fit(datasets.load_zoo().values)
 chart = plot_history(model.history_)

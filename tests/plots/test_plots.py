@@ -31,9 +31,8 @@ from conjunct.plots import (
     svg_of,
     width_of,
 )
-from conjunct.plots.drawing import SYMBOLS
+from conjunct.plots.drawing import COLOURS, SYMBOLS
 from conjunct.plots.front import _clip
-from conjunct.plots.style import COLOURS
 
 
 @pytest.fixture(scope="module")

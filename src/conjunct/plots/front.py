@@ -6,20 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from conjunct.plots.drawing import Axis, Drawing, Panel, Shape, symbol
-from conjunct.plots.style import COLOURS, DASHES, GREY
+from conjunct.plots.drawing import COLOURS, DASHES, GREY, Axis, Drawing, Panel, Shape, symbol
+from conjunct.ufc import Indicators, Solution
 
-
-class Point(Protocol):
-    """Anything with the two coordinates of the plane: a solution, a line of a history."""
-
-    @property
-    def oi(self) -> float: ...
-
-    @property
-    def c0(self) -> float: ...
+Point = Solution | Indicators
 
 
 class Points(NamedTuple):

@@ -17,8 +17,16 @@ from conjunct.estimators import UFC, FeatureConstructor
 from conjunct.explain import AncestryGraph, ancestry_graph, ancestry_roots, implication_graph
 from conjunct.expressions import Expression, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.plots.drawing import Drawing, Shape, Text, list_legend
-from conjunct.plots.style import COLOURS, GREY, cut_to, width_of
+from conjunct.plots.drawing import (
+    COLOURS,
+    GREY,
+    Drawing,
+    Shape,
+    Text,
+    cut_to,
+    list_legend,
+    width_of,
+)
 from conjunct.ufc import Floats
 
 _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
@@ -66,18 +74,18 @@ def plot_ancestry(
     if feature is not None:
         roots = [model.feature_number(feature)]
     found = ancestry_graph(fitted, roots, max_nodes, by_pattern=model.has_tag_names)
+    drawing = _name_boxes(model, found)
+    x, y, width, height = drawing.box
+    shapes, texts = list_legend(dict(ROLES.values()), 0, y - 12, across=150)
+    drawing = Drawing(
+        (x, y - 30, width, height + 30), [*drawing.shapes, *shapes], [*drawing.texts, *texts]
+    )
     first = "the strongest ones" if model.has_tag_names else "the most common ones"
     left_out = f"{first}; {found.left_out} features are not shown"
-    drawing = _draw_chart(model, found)
-    x, y, width, height = drawing.box
-    key = list_legend(dict(ROLES.values()), 0, y - 12, across=150)
-    drawing = Drawing(
-        (x, y - 30, width, height + 30), [*drawing.shapes, *key[0]], [*drawing.texts, *key[1]]
-    )
     return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
-def _draw_chart(model: FeatureConstructor, found: AncestryGraph) -> Drawing:
+def _name_boxes(model: FeatureConstructor, found: AncestryGraph) -> Drawing:
     label = partial(model.label_feature, longest=_BOX_NAME_LENGTH, whole=True)
     return draw_boxes(found, {node.number: label(node.number) for node in found.nodes})
 
@@ -107,7 +115,7 @@ def plot_relations(
     if not found.nodes:
         raise InputError("no tag implies another: there is nothing to draw")
     left_out = f"the strongest ones; {found.left_out} tags are not shown"
-    drawing = _draw_chart(model, found)
+    drawing = _name_boxes(model, found)
     return drawing.to_chart([title, left_out] if found.left_out else title)
 
 
@@ -120,7 +128,7 @@ def draw_boxes(
 
     A chart calls them ``node 5``, ``name 5`` and, from box 3 to box 5, ``edge 3 5``.
     """
-    shapes, texts, boxes = [], [], []
+    shapes, texts = [], []
     corners = {
         node.number: (_LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place))
         for node in graph.nodes
@@ -131,28 +139,25 @@ def draw_boxes(
         start, down = x + _BOX_WIDTH, below - y
         across = right - start - 2 * _BEND
         curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
+        path = f"M{start} {y + _BOX_HEIGHT // 2}h{_BEND}{curve}h{_BEND}"
+        name, dash = f"edge {edge.parent} {edge.child}", (5, 4) if edge.negated else ()
+        own = {"class": "edge", "data-p": edge.parent, "data-c": edge.child}
         shapes.append(
-            Shape(
-                f"M{start} {y + _BOX_HEIGHT // 2}h{_BEND}{curve}h{_BEND}",
-                stroke=GREY,
-                width=1.3,
-                dash=(5, 4) if edge.negated else (),
-                opacity=0.7,
-                name=f"edge {edge.parent} {edge.child}",
-                attributes={"class": "edge", "data-p": edge.parent, "data-c": edge.child},
-            )
+            Shape(path, stroke=GREY, width=1.3, dash=dash, opacity=0.7, name=name, attributes=own)
         )
     for node in graph.nodes:
         k, (_, look), (x, y) = node.number, ROLES[node.role], corners[node.number]
         own = {"class": f"node {node.role}", "data-n": k, **(attributes or {}).get(k, {})}
         path = f"M{x + 6} {y}{_BOX_PATH}"
-        boxes.append(Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look))
+        shapes.append(
+            Shape(path, fill="white", width=1.6, name=f"node {k}", attributes=own, **look)
+        )
         text = cut_to(names[k], _BOX_WIDTH - 16, 12)
         own = {"class": "node-name", "data-n": k}
         texts.append(Text(x + 9, y + 17, text, name=f"name {k}", attributes=own))
     width = max((x for x, _ in corners.values()), default=0) + _BOX_WIDTH + 2 * _MARGIN
     height = max((y for _, y in corners.values()), default=0) + _BOX_HEIGHT + 2 * _MARGIN
-    return Drawing((-_MARGIN, -_MARGIN, width, height), [*shapes, *boxes], texts)
+    return Drawing((-_MARGIN, -_MARGIN, width, height), shapes, texts)
 
 
 _NAME_LENGTH = 30
@@ -192,10 +197,9 @@ def plot_network(
 
 @dataclass(frozen=True)
 class Tag:
-    """A column by its name; ``rows`` are those in which chunks join it with others."""
+    """A column by its name."""
 
     name: str
-    rows: int
     x: int
     y: int
 
@@ -272,10 +276,7 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
     height = max(least, round(3 * float(widths.sum()) * _TAG_HEIGHT / width))
     places = _separate(_place(pull, (width, height)), widths, (width, height))
     size = width, max((y for _, y in places), default=0) + _TAG_HEIGHT
-    tags = {
-        tag: Tag(text, linked[tag], x, y)
-        for tag, text, (x, y) in zip(chosen, texts, places, strict=True)
-    }
+    tags = {tag: Tag(text, x, y) for tag, text, (x, y) in zip(chosen, texts, places, strict=True)}
     links = tuple(
         Link(pair, rows, round(1 + 9 * math.sqrt(rows / most), 2), rank[pair])
         for pair, rows in between.items()
@@ -365,27 +366,16 @@ def draw_tags(network: Network, labels: Mapping[int, str] | None = None) -> Draw
     for link in network.links:
         a, b = link.tags
         one, other = network.tags[a], network.tags[b]
-        shapes.append(
-            Shape(
-                f"M{one.x} {one.y}L{other.x} {other.y}",
-                stroke=GREY,
-                width=link.width,
-                opacity=0.45,
-                name=f"link {a} {b}",
-                attributes={"class": "link", "data-a": a, "data-b": b, "data-rank": link.rank},
-            )
-        )
+        path, name = f"M{one.x} {one.y}L{other.x} {other.y}", f"link {a} {b}"
+        own = {"class": "link", "data-a": a, "data-b": b, "data-rank": link.rank}
+        look = Shape(path, stroke=GREY, width=link.width, opacity=0.45, name=name, attributes=own)
+        shapes.append(look)
     for k, (number, tag) in enumerate(network.tags.items()):
-        own = {
-            "class": "tagged",
-            "data-t": number,
-            "role": "button",
-            "tabindex": 0 if k == 0 else -1,
-        }
+        own = {"class": "tagged", "data-t": number, "role": "button", "tabindex": -1 if k else 0}
         own |= {"aria-label": labels[number]} if labels else {}
+        named = {"class": "tag-name", "data-t": number}
         path = f"M{tag.x - 5} {tag.y}a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
         shapes.append(Shape(path, fill=COLOURS[0], name=f"tag {number}", attributes=own))
-        own = {"class": "tag-name", "data-t": number}
         name = f"name {number}"
-        texts.append(Text(tag.x, tag.y - 8, tag.name, "middle", name=name, attributes=own))
+        texts.append(Text(tag.x, tag.y - 8, tag.name, "middle", name=name, attributes=named))
     return Drawing((-5, -5, width + 10, height + 10), shapes, texts)

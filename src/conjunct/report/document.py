@@ -32,7 +32,6 @@ from conjunct.plots import draw_correlation, draw_history, draw_network, draw_ta
 from conjunct.report import limits, page
 from conjunct.report.features import (
     draw_merges,
-    feature_data,
     list_iterations,
     picture_ancestry,
     tabulate_features,
@@ -142,7 +141,7 @@ class Report:
 
     @cached_property
     def _html(self) -> str:
-        shown, model, stability = self._shown, self.model, self.stability
+        shown, model, stability, groups = self._shown, self.model, self.stability, self.groups
         data_summary = DataSummary.of(shown.table)
         thumbnails = Thumbnails(self._paths)
         found = list_findings(shown, thumbnails)
@@ -153,7 +152,7 @@ class Report:
         table = tabulate_features(shown, stability)
         # to follow a path takes longer than the other sections together
         plane = None if shown.by_pattern else follow_plane(shown)
-        steps = list_steps(shown, self.groups)
+        steps = list_steps(shown, groups)
         network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
         relations, second = list_relations(shown), look_twice(shown)
         n_found = len(shown.summary.findings)
@@ -161,8 +160,8 @@ class Report:
         method = [Section("Model", repr(model)), *shown.summary.method]
         if n_found and not shown.by_pattern:  # what was constructed is for experts
             method += [Section("Result", overview)]
-            data = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
-            overview = f"{data}: {count(n_found, 'finding')}."
+            size = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
+            overview = f"{size}: {count(n_found, 'finding')}."
         method += [Section("End", shown.summary.stop_reason or shown.summary.ending)]
         for head, text in (("Size", shown.summary.length), ("Scores", shown.summary.scores)):
             method += [Section(head, text)] if text else []
@@ -170,7 +169,7 @@ class Report:
         curves = draw_history(model.history_, bits=bits)
         correlation = draw_correlation(model, shown.primitives, shown.features, limits.HEAT_MAP)
         left_out = {
-            "groups": self.groups is None,
+            "groups": groups is None,
             "relations": not network.tags and not (relations and relations.lists),
             "second": second is None,
             "rows": steps is None,
@@ -181,12 +180,11 @@ class Report:
         }
         content = {
             "title": self.title,
+            "shown": shown,
+            "model": model,
             "version": __version__,
             "sections": [(k, name) for k, name in _SECTIONS.items() if not left_out.get(k)],
             "technical": [name for name in _TECHNICAL if not left_out.get(name)],
-            "by_pattern": shown.by_pattern,
-            "is_training": shown.is_training,
-            "summary": shown.summary,
             "overview": overview,
             "ending": _SETTING.sub("", shown.summary.ending),
             "alerts": tuple(_alerts(shown, data_summary)),
@@ -197,27 +195,24 @@ class Report:
             "found": found,
             "limits": limits,
             "image_notes": thumbnails.notes(),
-            "groups": () if self.groups is None else list_groups(shown, self.groups.groups_),
-            "n_groups": 0 if self.groups is None else self.groups.n_groups_,
+            "groups": () if groups is None else list_groups(shown, groups.groups_),
+            "n_groups": 0 if groups is None else groups.n_groups_,
             "network": network,
             "network_picture": page.draw(draw_tags(network, describe_tags(network))),
             "relations": relations,
             "second": second,
             "vocabulary": vocabulary,
             "steps": steps,
-            "n_rows": shown.n_rows,
             "method": method,
             "table": table,
-            "n_features": len(model.feature_set_.features),
-            "columns": [(k, shown.formula(k)) for k in sorted({k for x in table for k in x.about})],
+            "columns": [
+                (k, shown.formula(k)) for k in sorted({k for x in table for k in x.data["with"]})
+            ],
             "course": list_iterations(shown) if shown.by_pattern else (),
-            "history": model.history_,
             "curves": page.draw(curves) if model.n_iter_ else "",
             "ancestry": picture_ancestry(shown),
             "merges": draw_merges(shown),
-            "n_merges": len(model.feature_set_.merges),
             "correlation": page.draw(correlation),
-            "n_primitives": shown.primitives.n_columns,
             "stability": stability,
             "stability_pictures": [] if stability is None else map(page.draw, stability.draw()),
             "plane": plane,
@@ -225,7 +220,7 @@ class Report:
         data = {
             "tables": {
                 "vocabulary": [word_data(shown, word) for word in vocabulary.words],
-                "features": [feature_data(shown, line) for line in table],
+                "features": [line.data for line in table],
             },
             "steps": None if steps is None else steps.data,
             "plane": plane_data(plane) if isinstance(plane, Plane) else None,

@@ -36,21 +36,19 @@ class FeatureLine:
     """One feature; ``rows`` are those shown in which it is true.
 
     ``name`` is its tags, or its formula; ``merge`` what decided for it; ``comes_back`` in which
-    share of runs on changed data it was made again. ``about`` are positions of columns, and
-    ``facts`` what it shows when it is opened: heads and texts.
+    share of runs on changed data it was made again. ``data`` is what the script filters and sorts
+    by, and what the feature shows when it is opened.
     """
 
-    number: int
     name: str
     rows: int
     share: float
     length: int
     iteration: int
-    about: tuple[int, ...]
     merge: Merge | None
     evidence: float | None
     comes_back: float | None
-    facts: list[list[str]]
+    data: dict[str, Any]
 
     @property
     def comparison(self) -> str:
@@ -108,41 +106,27 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
                 heads.setdefault(text, head)
         # a feature by its pattern is about the tags it has, and not about all that it denies
         about = pattern(number) if shown.by_pattern else expression.primitives
+        length, iteration = expression.length, fitted.iteration(number)
+        merge = origins.get(number)
+        evidence, recurs = bits_of.get(frozenset(pattern(number))), comes_back.get(number)
+        values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
+        known = [None if math.isnan(value) else value for value in values] or [None] * 4
+        data: dict[str, Any] = {
+            "n": number,
+            "with": tuple(sorted(shown.position[name] for name in about)),
+            "tag": not iteration,
+            "sort": [support, length, iteration, *known, evidence, recurs],
+            "facts": [[head, text] for text, head in heads.items() if head],
+        }
+        # the rows of chunks are listed in the vocabulary
+        if not shown.by_pattern:
+            rows = shown.sample(shown.rows_of(number), limits.DETAIL_ROWS)
+            data |= {"rows": [shown.row_label(row) for row in rows], "of": support}
+        share = support / max(1, n_rows)
         lines.append(
-            FeatureLine(
-                number=number,
-                name=name,
-                rows=support,
-                share=support / max(1, n_rows),
-                length=expression.length,
-                iteration=fitted.iteration(number),
-                about=tuple(sorted(shown.position[name] for name in about)),
-                merge=origins.get(number),
-                evidence=bits_of.get(frozenset(pattern(number))),
-                comes_back=comes_back.get(number),
-                facts=[[head, text] for text, head in heads.items() if head],
-            )
+            FeatureLine(name, support, share, length, iteration, merge, evidence, recurs, data)
         )
     return lines
-
-
-def feature_data(shown: ModelOnRows, line: FeatureLine) -> dict[str, Any]:
-    """Return what the script sorts by, and what a feature shows when it is opened."""
-    merge = line.merge
-    values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
-    known = [None if math.isnan(value) else value for value in values] or [None] * 4
-    data: dict[str, Any] = {
-        "n": line.number,
-        "with": line.about,
-        "tag": not line.iteration,
-        "sort": [line.rows, line.length, line.iteration, *known, line.evidence, line.comes_back],
-        "facts": line.facts,
-    }
-    # the rows of chunks are listed in the vocabulary
-    if not shown.by_pattern:
-        rows = shown.sample(shown.rows_of(line.number), limits.DETAIL_ROWS)
-        data |= {"rows": [shown.row_label(row) for row in rows], "of": line.rows}
-    return data
 
 
 _WIDTH = 260.0  # of both rectangles together

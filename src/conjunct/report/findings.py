@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -98,7 +99,8 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
     columns = dict(zip(every_row, shown.true_columns(every_row), strict=True))
     found = []
     used = set[int]()
-    for k, one in enumerate((*kept, *features)):
+    listed: list[Any] = [*kept, *features]
+    for k, one in enumerate(listed):
         if isinstance(one, Finding):
             tags, order = one.tags, tuple(place.get(one.tags, -1) for place in places)
             name, anchor, sentence = one.name, page.anchor_of(tags), one.sentence
@@ -130,29 +132,21 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class ShownGroup:
-    """A group of rows with its strongest marks, more common ones first, and typical rows."""
-
-    name: str
-    group: RowGroup
-    sentences: tuple[str, ...]
-    rows: tuple[ExampleRow, ...]
-
-
-def list_groups(shown: ModelOnRows, groups: Sequence[RowGroup]) -> tuple[ShownGroup, ...]:
-    """Return the largest groups of rows."""
+def list_groups(
+    shown: ModelOnRows, groups: Sequence[RowGroup]
+) -> list[tuple[str, RowGroup, list[str], list[ExampleRow]]]:
+    """Return the largest groups of rows: name, group, strongest marks in words, typical rows."""
     listed = []
     typical = [row for group in groups[: limits.GROUPS] for row in group.typical[:_TYPICAL]]
     columns = dict(zip(typical, shown.true_columns(typical), strict=True))
     for group in groups[: limits.GROUPS]:
         marks, rows = group.list_marks(_MARKS), group.typical[:_TYPICAL]
-        sentences = tuple(shorten(mark.sentence, 2 * limits.NAME_LENGTH) for mark in marks)
+        sentences = [shorten(mark.sentence, 2 * limits.NAME_LENGTH) for mark in marks]
         tags = {tag for mark in marks if not mark.is_absent for tag in mark.tags}
-        examples = tuple(_write_row(shown, row, columns[row], tags) for row in rows)
+        examples = [_write_row(shown, row, columns[row], tags) for row in rows]
         name = shorten(group.name, 2 * limits.NAME_LENGTH)
-        listed.append(ShownGroup(name, group, sentences, examples))
-    return tuple(listed)
+        listed.append((name, group, sentences, examples))
+    return listed
 
 
 _NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
@@ -205,15 +199,7 @@ def list_relations(shown: ModelOnRows) -> Relations | None:
     return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
 
 
-@dataclass(frozen=True)
-class Remark:
-    """A tag that a row may lack, or that is doubtful in it."""
-
-    row: str
-    tags: str
-    tag: str
-    score: float
-    because: str
+Remark = tuple[str, str, float, str, str]  # a row, its tag, the probability, why, all its tags
 
 
 def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | None:
@@ -243,12 +229,10 @@ def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | N
     columns = dict(zip(rows, shown.true_columns(rows), strict=True))
     missing, doubtful = (
         [
-            Remark(
-                shown.row_label(row),
-                shorten(", ".join(shorten(shown.names[k], 60) for k in columns[row]), 200),
-                shorten(one.tag, 60),
-                one.score,
+            (
+                *(shown.row_label(row), shorten(one.tag, 60), one.score),
                 shorten(", ".join(one.because), 120),
+                shorten(", ".join(shorten(shown.names[k], 60) for k in columns[row]), 200),
             )
             for _, row, one in some
         ]

@@ -117,7 +117,7 @@ def _follow_path(shown: ModelOnRows) -> UFCPath:
     if isinstance(model, UFCPath):
         # a model from a file has no path, and other rows have another one
         has_path = model.has_path and shown.is_training
-        return model if has_path else _fit_quietly(clone(model), shown)  # type: ignore[no-any-return]
+        return model if has_path else _fit_quietly(clone(model), shown)
     null_feature = getattr(model, "null_feature", False)
     if isinstance(model, UFC) and model.stop is not None:
         null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
@@ -316,26 +316,17 @@ def _fit_quietly(model: Any, shown: ModelOnRows) -> Any:
 def plane_data(found: Plane) -> dict[str, Any]:
     """Return what the script needs; the sets share most features, so each text is there once."""
     texts: dict[str, int] = {}
-    marks = [
-        {
-            "name": mark.name,
-            "note": mark.note,
-            "summary": mark.summary,
-            "features": [
-                [texts.setdefault(text, len(texts)), support] for text, support in mark.features
-            ],
-        }
-        for mark in found.marks
-    ]
+    marks = []
+    for one in found.marks:
+        features = [[texts.setdefault(text, len(texts)), rows] for text, rows in one.features]
+        own = {"name": one.name, "note": one.note, "summary": one.summary, "features": features}
+        marks.append(own)
     solutions = [
         [
-            f"uFC({solution.threshold:g}, {solution.iterations})",
-            solution.n_features,
-            decimal(solution.length, 2),
-            decimal(solution.oi),
-            decimal(solution.c0),
+            *(f"uFC({x.threshold:g}, {x.iterations})", x.n_features, decimal(x.length, 2)),
+            *(decimal(x.oi), decimal(x.c0)),
         ]
-        for solution in found.solutions
+        for x in found.solutions
     ]
     return {
         "texts": list(texts),
