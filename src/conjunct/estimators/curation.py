@@ -194,7 +194,7 @@ class CuratingConstructor(InvertibleConstructor):
         check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
-        counts = fitted.count_code(store)
+        counts = fitted.with_code_counts(store).known_counts()
         drift = DriftCheck._from_counts(fitted, known, counts, int(store.n_rows))
         self.new_rows_ = files.NewRows.after(self.new_rows_, drift.n_rows, counts)
         return drift

@@ -91,12 +91,15 @@ def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
     """Make the features of a merge in another lineage, and note their numbers there."""
     left, right = number[merge.left], number[merge.right]
     literals = (left, right), (~left, right), (left, ~right)
-    for made, pair in zip(merge.parts, literals, strict=True):
-        if made is not None:
-            number[made] = own.conjoin(*pair)
-    new = {name: getattr(merge, name) for name in ("both", "right_only", "left_only")}
-    new = {name: None if made is None else number[made] for name, made in new.items()}
-    return replace(merge, left=left, right=right, **new)
+    parts = zip(merge.parts, literals, strict=True)
+    made = [None if old is None else own.conjoin(*pair) for old, pair in parts]
+    number.update(
+        (old, new) for old, new in zip(merge.parts, made, strict=True) if old is not None and new
+    )
+    both, right_only, left_only = made
+    return replace(
+        merge, left=left, right=right, both=both, right_only=right_only, left_only=left_only
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,14 +324,11 @@ class FeatureSet:
         """The code of rows by all features that they could have."""
         return RowCode.of(self)
 
-    def count_code(self, store: Any) -> CodeCounts:
-        """Count rows for the complete code, in one pass over them."""
-        codes = self.row_code, RowCode.of(self, has_merges=False)
-        return CodeCounts(*store.total(partial(_count_part, *codes)))
-
     def with_code_counts(self, store: Any) -> FeatureSet:
-        """Count the training rows for the complete code."""
-        return replace(self, code_counts=self.count_code(store))
+        """Count the training rows for the complete code, in one pass over them."""
+        codes = self.row_code, RowCode.of(self, has_merges=False)
+        counts = CodeCounts(*store.total(partial(_count_part, *codes)))
+        return replace(self, code_counts=counts)
 
     def is_code_of(self, n_rows: int) -> bool:
         """Return True if the counts of this many rows can be those of training, by the supports."""

@@ -163,9 +163,10 @@ class PairFilter:
 
     def fix_cutoff(self, n_rows: int, family_size: int, n_significant: int) -> PairTest:
         """Return the test by the cutoff of a family of tests, for a filter without correction."""
-        cutoff, critical = make_cutoff(self, n_rows, family_size, n_significant), self.alpha
-        if self.alpha is not None:
-            critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
+        cutoff = make_cutoff(self, n_rows, family_size, n_significant)
+        if self.alpha is None:
+            return PairTest(self, None, cutoff)
+        critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
         return PairTest(replace(self, alpha=critical, correction=None), self.alpha, cutoff)
 
     def score(self, r: Floats, counts: Contingency) -> Floats:
@@ -203,9 +204,9 @@ class PairTest:
 
     def evidence(self, counts: Contingency, score: Floats) -> Pairs:
         """Return pairs that were chosen with their p-values and scores."""
-        pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
-        adjusted = self.adjust(pairs.p_value)
-        return replace(pairs, score=score, p_adjusted=adjusted, cutoff=self.cutoff)
+        r = phi(*counts.table)
+        p = self.pair_filter.independence.p_values(counts, r)
+        return Pairs(counts, r, score, p, self.adjust(p), self.cutoff)
 
 
 def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
