@@ -60,9 +60,6 @@ class Cutoff:
     n_significant: int = 0
     """Pairs that pass, where their number decides the threshold."""
 
-    def take(self, which: Which) -> Cutoff:
-        return replace(self, threshold=take_if_array(self.threshold, which))
-
 
 @dataclass(frozen=True)
 class Pairs:
@@ -91,14 +88,10 @@ class Pairs:
         return self.counts.joint
 
     def take(self, which: Which) -> Pairs:
-        return Pairs(
-            self.counts.take(which),
-            self.r[which],
-            self.score[which],
-            self.p_value[which],
-            self.p_adjusted[which],
-            self.cutoff.take(which),
-        )
+        columns = self.r, self.score, self.p_value, self.p_adjusted
+        threshold = take_if_array(self.cutoff.threshold, which)
+        cutoff = replace(self.cutoff, threshold=threshold)
+        return Pairs(self.counts.take(which), *[each[which] for each in columns], cutoff)
 
 
 @dataclass(frozen=True)
