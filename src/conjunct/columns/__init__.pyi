@@ -17,6 +17,8 @@ from .counts import take_if_array as take_if_array
 from .kernel import Bits as Bits
 from .kernel import Counts as Counts
 from .kernel import InBuckets as InBuckets
+from .kernel import address as address
+from .kernel import addresses as addresses
 from .kernel import bits_of_rows as bits_of_rows
 from .kernel import count_distinct as count_distinct
 from .kernel import count_distinct_parts as count_distinct_parts
@@ -38,8 +40,6 @@ from .layouts import convert_layout as convert_layout
 from .layouts import find_layout as find_layout
 from .layouts import layout_for_parts as layout_for_parts
 from .layouts import pack_columns as pack_columns
-from .library import address as address
-from .library import addresses as addresses
 from .library import native_library as native_library
 from .packed import CompiledLists as CompiledLists
 from .packed import MaskedColumns as MaskedColumns

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conjunct.columns.library import address, addresses, native_library
+from conjunct.columns.library import native_library
 
 native: Any = native_library
 # how the C kernel counts: as wide as this processor can
@@ -69,6 +69,19 @@ _SWAPS = tuple(
         (28, 0x00000000F0F0F0F0),
     )
 )
+
+
+def address(array: NDArray[Any]) -> int:
+    """Return where an array begins."""
+    return int(array.ctypes.data)
+
+
+def addresses(lines: Any) -> NDArray[np.uint64]:
+    """Return where each line begins: those of one array, or of several."""
+    if isinstance(lines, np.ndarray):
+        first, step = address(lines), lines.strides[0]
+        return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)
+    return np.fromiter(map(address, lines), np.uint64, len(lines))
 
 
 def kernel_name() -> str:

@@ -10,9 +10,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 # number of the interface to C; a library with another one is not used
 _VERSION = 17
 _FILE = Path(__file__).parent / "native" / ("_native.dll" if os.name == "nt" else "_native.so")
@@ -83,16 +80,3 @@ def _load() -> Any:
 
 
 native_library: Any = _load()
-
-
-def address(array: NDArray[Any]) -> int:
-    """Return where an array begins."""
-    return int(array.ctypes.data)
-
-
-def addresses(lines: Any) -> NDArray[np.uint64]:
-    """Return where each line begins: those of one array, or of several."""
-    if isinstance(lines, np.ndarray):
-        first, step = address(lines), lines.strides[0]
-        return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)
-    return np.fromiter(map(address, lines), np.uint64, len(lines))

@@ -27,6 +27,7 @@ from conjunct.columns.counts import (
 from conjunct.columns.kernel import (
     Bits,
     Counts,
+    address,
     count_each,
     count_pairs,
     counts_dtype,
@@ -36,7 +37,7 @@ from conjunct.columns.kernel import (
     rows_as_words,
     run_threads,
 )
-from conjunct.columns.library import address, native_library
+from conjunct.columns.library import native_library
 from conjunct.columns.sizing import LISTED_BYTES, Size, fits, merge_seconds
 
 # Fewer bytes than this are written faster than a thread starts.

@@ -16,6 +16,7 @@ from conjunct.columns.base import Arrays, Columns, Mask, Words
 from conjunct.columns.counts import CommonPairs, PairList, Positions, Rewrite
 from conjunct.columns.kernel import (
     Counts,
+    address,
     count_distinct_in_c,
     find_equal_rows,
     line_bytes,
@@ -23,7 +24,7 @@ from conjunct.columns.kernel import (
     random_words,
     run_threads,
 )
-from conjunct.columns.library import address, native_library
+from conjunct.columns.library import native_library
 from conjunct.columns.packed import CompiledLists, MergedLists, PackedColumns, merge_lists
 from conjunct.columns.sizing import Kind, Size, check_packed_size, survey_size
 
