@@ -158,13 +158,18 @@ class TagCounts:
             places.setdefault(k if variable is None else (variable,), []).append(k)
         return [np.array(some, np.intp) for some in places.values()]
 
-    def pairs(self) -> Iterator[Contingency]:
-        """Yield blocks of all pairs of tags that are not two values of one variable."""
+    def may_meet(self, left: Positions, right: Positions) -> Mask:
+        """Return which pairs are not two values of one variable."""
         group = np.empty(len(self.tags), np.intp)
         for k, some in enumerate(self.groups):
             group[some] = k
+        apart: Mask = group[left] != group[right]
+        return apart
+
+    def pairs(self) -> Iterator[Contingency]:
+        """Yield blocks of all pairs of tags that are not two values of one variable."""
         for left, right in _pair_blocks(len(self.tags)):
-            may_meet = group[left] != group[right]
+            may_meet = self.may_meet(left, right)
             yield self.for_pairs(left[may_meet], right[may_meet])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:

@@ -88,10 +88,10 @@ class Pairs:
         return self.counts.joint
 
     def take(self, which: Which) -> Pairs:
-        columns = self.r, self.score, self.p_value, self.p_adjusted
         threshold = take_if_array(self.cutoff.threshold, which)
         cutoff = replace(self.cutoff, threshold=threshold)
-        return Pairs(self.counts.take(which), *[each[which] for each in columns], cutoff)
+        p = self.p_value[which], self.p_adjusted[which]
+        return Pairs(self.counts.take(which), self.r[which], self.score[which], *p, cutoff)
 
 
 @dataclass(frozen=True)

@@ -363,7 +363,7 @@ def run_ufc(
     null_rows = store.count_null_rows() if stop.counts_null else None
     # the first counts do not wait for it
     n_distinct_rows = cache(store.begin_distinct_rows())
-    replay, merges = None, ()
+    replay, merges = None, tuple[Merge, ...]()
     if progress_store is not None:
         identity = RunIdentity.of(names, store, (*plan.options, stop.counts_null))
         replay = _load_replay(progress_store, identity, names, n_distinct_rows, null_rows, plan)
