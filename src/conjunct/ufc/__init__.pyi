@@ -2,6 +2,7 @@
 
 from .association import CORRECTIONS as CORRECTIONS
 from .association import MEASURES as MEASURES
+from .association import Floats as Floats
 from .association import adjust_p_values as adjust_p_values
 from .association import evidence as evidence
 from .association import exact_p_value as exact_p_value
