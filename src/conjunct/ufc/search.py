@@ -190,7 +190,7 @@ class PairwiseSearch:
 
 
 class Order:
-    """What pairs are worth: the bits that they save or, for steepest descent on OI, joint counts.
+    """The worth of pairs: the bits that they save or, for steepest descent on OI, joint counts.
 
     Where cells are missing, a pair is judged in the rows in which both are known, and S is the
     number of cells that are known to be true.
