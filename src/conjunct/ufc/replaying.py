@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby, islice
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import msgspec
 import numpy as np
@@ -377,6 +377,19 @@ class RunIdentity:
         """Return the identity; ``options`` are those that steps depend on."""
         digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
         return cls(repr(options), digest, store.n_rows, store.fingerprint())
+
+
+class ProgressStore(Protocol):
+    """A place that keeps the progress of a run."""
+
+    def load(self, identity: RunIdentity) -> Progress | None:
+        """Return the progress kept, if there is some; refuse that of another identity."""
+
+    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
+        """Keep what is new, which ``news`` gives; not after every step, but after the last."""
+
+    def wrong_run(self, why: object) -> Exception:
+        """Return the error for progress that turns out to be that of another run."""
 
 
 def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
