@@ -13,7 +13,7 @@ from conjunct.columns.kernel import unpack
 from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
 from conjunct.ufc import Risk, Threshold
-from conjunct.ufc.batch import Stage, choose_pairs, replace_pairs
+from conjunct.ufc.batch import Replacement, Stage, choose_pairs, write_replaced
 from conjunct.ufc.criteria import correlated_pairs
 from runs import planned, ran, with_null
 from tables import named, tables
@@ -90,19 +90,22 @@ def test_a_pair_gives_way_to_three_disjoint_parts_of_its_union(table, criterion)
     for _ in range(3):
         found = correlated_pairs(stage.counts, criterion.pair_filter)
         pairs = choose_pairs(found, stage.features, lineage)
-        after = replace_pairs(stage, pairs, lineage)
+        replacement = Replacement(stage, pairs, lineage)
+        after = replacement.of_first(len(pairs))
+        made, saved = replacement.made, [0.0] * len(pairs)
+        merges = write_replaced(stage.features, pairs, made, saved, after.iteration)
         columns = dict(
             zip(stage.features, unpack(stage.tally.store.bits, len(table)).T, strict=True)
         )
         made = dict(zip(after.features, unpack(after.tally.store.bits, len(table)).T, strict=True))
-        for merge in after.merges:
+        for merge in merges:
             parts = [made[number] for number in merge.made]
             left, right = columns[merge.left], columns[merge.right]
             assert np.array_equal(np.sum(parts, axis=0) > 0, left | right)
             assert np.sum(parts, axis=0).max() == 1
             assert all(part.any() for part in parts)
         fallen = stage.supports.sum() - after.supports.sum()
-        assert fallen == sum(merge.joint for merge in after.merges)
+        assert fallen == sum(merge.joint for merge in merges)
         stage = after
 
 
@@ -112,7 +115,8 @@ def test_counts_carried_along_are_those_counted_anew(table, criterion):
     stage = Stage.first(PackedColumns.from_table(table))
     for _ in range(4):
         pairs = correlated_pairs(stage.counts, criterion.pair_filter)
-        stage = replace_pairs(stage, choose_pairs(pairs, stage.features, lineage), lineage)
+        pairs = choose_pairs(pairs, stage.features, lineage)
+        stage = Replacement(stage, pairs, lineage).of_first(len(pairs))
         assert np.array_equal(stage.tally.counts.joint, stage.tally.store.joint_counts())
 
 

@@ -143,16 +143,6 @@ _SWAPS = tuple(
 )
 
 
-def kernel_name() -> str:
-    """Return the name of the kernel that counts here: ``"native"`` or ``"numpy"``."""
-    return "numpy" if native is None else "native"
-
-
-def counting_way() -> int:
-    """Return how C counts bits on this machine."""
-    return _way
-
-
 def address(array: NDArray[Any]) -> int:
     """Return where an array begins."""
     return int(array.ctypes.data)
@@ -164,6 +154,16 @@ def addresses(lines: Any) -> NDArray[np.uint64]:
         first, step = address(lines), lines.strides[0]
         return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)
     return np.fromiter(map(address, lines), np.uint64, len(lines))
+
+
+def kernel_name() -> str:
+    """Return the name of the kernel that counts here: ``"native"`` or ``"numpy"``."""
+    return "numpy" if native is None else "native"
+
+
+def counting_way() -> int:
+    """Return how C counts bits on this machine."""
+    return _way
 
 
 def counts_dtype(n_rows: int) -> type[np.int32] | type[np.int64]:

@@ -247,8 +247,6 @@ ENGINES: Registry[Engine] = Registry("engine", "conjunct.counting")
 
 def engine_of(data: Any) -> Engine | None:
     """Return the engine that holds these rows; ``None`` if they are in memory."""
-    if type(data) is np.ndarray:
-        return None
     return next((engine for engine in ENGINES.values() if engine.recognizes(data)), None)
 
 

@@ -321,9 +321,9 @@ class NativePatterns:
         self._weights = weights  # C reads them
         lines = columns.raw_columns
         is_bits = len(lines) > 0 and lines[0].dtype == np.uint8
-        dtype = np.uint8 if is_bits else np.int32
+        to_array = partial(np.ascontiguousarray, dtype=np.uint8 if is_bits else np.int32)
         # C reads what was there at first
-        self._lines = [np.ascontiguousarray(line, dtype) for line in lines]
+        self._lines = [*map(to_array, lines)]
         where, lengths = addresses(self._lines), columns.supports().astype(np.int64)
         n_bytes = line_bytes(columns.n_rows) if is_bits else 0
         of_weights = None if weights is None else address(weights)

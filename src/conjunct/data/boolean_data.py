@@ -461,7 +461,7 @@ def container_of(X: Any) -> Container:
     """
     if isinstance(X, Container):
         return X
-    engine = engine_of(X)
+    engine = None if type(X) is np.ndarray else engine_of(X)
     if engine is not None:
         return PartitionedContainer(engine, X)
     container = wrap_rows(X)

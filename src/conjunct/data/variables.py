@@ -71,9 +71,11 @@ def recognise_variables(
         for k in columns:
             found[k] = own
 
-    for stem, columns in _group_by_name(names, _find_unknown(found), counts):
+    free = [k for k, variable in enumerate(found) if variable is None]
+    for stem, columns in _group_by_name(names, free, counts):
         enter(stem, columns)
-    for columns in _group_by_counts(names, _find_unknown(found), counts):
+    free = [k for k in free if found[k] is None]
+    for columns in _group_by_counts(names, free, counts):
         first = [names[k] for k in columns[:2]]
         enter(" | ".join([*first, *["…"] * (len(columns) > 2)]), columns)
     return tuple(found) if used else ()
@@ -133,10 +135,6 @@ def make_distinct(used: set[str], name: str) -> str:
         k += 1
         own = f"{name} [{k}]"
     return own
-
-
-def _find_unknown(found: Sequence[str | None]) -> list[int]:
-    return [k for k, variable in enumerate(found) if variable is None]
 
 
 def _iter_stems(name: str) -> Iterator[_Stem]:
@@ -237,7 +235,8 @@ def _group_by_counts(
     A column, the most frequent first, goes to the first set of which it meets no column.
     """
     supports = counts.supports
-    order = np.array(sorted(free, key=lambda k: (-int(supports[k]), names[k])), np.intp)
+    by_name = np.array(sorted(free, key=names.__getitem__), np.intp)
+    order = by_name[np.argsort(-supports[by_name], kind="stable")]
     if isinstance(counts.observed, int):
         order = _keep_clear_columns(order, counts)
     if len(order) < 2:

@@ -199,7 +199,7 @@ class CuratingConstructor(InvertibleConstructor):
         check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
-        new = fitted.count_code(store)
+        new = fitted.with_code_counts(store).known_counts()
         places = fitted.row_code.places[: len(fitted.features)]
         # 0 where no cell was known
         before_by_columns = bits_of_rows(known.columns, known.columns)

@@ -31,7 +31,6 @@ from .measures import primitive_costs as primitive_costs
 from .measures import round_savings as round_savings
 from .mixture import SAMPLE_ROWS as SAMPLE_ROWS
 from .mixture import Fields as Fields
-from .mixture import Grown as Grown
 from .mixture import Growth as Growth
 from .mixture import Mixture as Mixture
 from .mixture import Rows as Rows

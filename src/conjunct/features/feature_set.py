@@ -87,18 +87,6 @@ class Merge:
         return tuple(filter(None, (self.both, self.right_only, self.left_only)))
 
 
-def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
-    """Make the features of a merge in another lineage, and note their numbers there."""
-    left, right = number[merge.left], number[merge.right]
-    literals = (left, right), (~left, right), (left, ~right)
-    for made, pair in zip(merge.parts, literals, strict=True):
-        if made is not None:
-            number[made] = own.conjoin(*pair)
-    new = {name: getattr(merge, name) for name in ("both", "right_only", "left_only")}
-    new = {name: None if made is None else number[made] for name, made in new.items()}
-    return replace(merge, left=left, right=right, **new)
-
-
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
     """Features over some primitives, what they were made from, and how often they are true.
@@ -138,40 +126,28 @@ class FeatureSet:
         primitive_supports: tuple[int, ...],
         lineage_counts: Sequence[tuple[int, int]] | None = None,
     ) -> FeatureSet:
-        """Return what merges leave: kept features first, then those made.
+        """Return what the first merges of a lineage leave: kept features, then those made.
 
-        ``supports`` are those of numbers in a lineage; that of the result holds what the merges
-        made and nothing else.
+        The lineage of the result holds what the merges made and nothing else.
         """
-        n_primitives = len(lineage.primitives)
+        n_primitives, counts = len(lineage.primitives), lineage_counts
         present = dict.fromkeys(range(n_primitives))
-        made: list[int] = []
         iterations: list[int] = []
         for merge in merges:
             del present[merge.left], present[merge.right]
             present.update(dict.fromkeys(merge.made))
-            made += merge.made
             iterations += [merge.iteration] * len(merge.made)
-        number = dict(enumerate(range(n_primitives)))
-        if made == [*range(n_primitives, n_primitives + len(made))]:
-            # the lineage holds nothing else before the last of them
-            own = lineage.first(len(made))
-            number |= zip(made, made, strict=True)
-        else:
-            own = Lineage(lineage.primitives)
-            merges = tuple(_renumber(merge, own, number) for merge in merges)
-        counts = lineage_counts
+        n_features = n_primitives + len(iterations)
         return cls(
-            own,
-            tuple(map(number.__getitem__, present)),
+            lineage.first(len(iterations)),
+            tuple(present),
             tuple(map(supports.__getitem__, present)),
             n_rows,
             tuple(iterations),
             merges,
             known=None if counts is None else tuple(counts[feature][1] for feature in present),
             primitive_supports=primitive_supports,
-            # numbers follow the order in which features were made
-            lineage_counts=None if counts is None else tuple(counts[k] for k in number),
+            lineage_counts=None if counts is None else tuple(counts[:n_features]),
         )
 
     @cached_property
@@ -284,26 +260,18 @@ class FeatureSet:
         New rows may hold them. They are true nowhere in the training data, so nothing else
         changes; and with them, every tag of every row there could be is in one true feature.
         """
-        lineage = self.lineage.copy()
-        iterations, unseen, merges = list(self.iterations), [], []
-
-        def add_if_empty(number: int | None, left: int, right: int, iteration: int) -> int:
-            if number is None:
-                number = lineage.conjoin(left, right)
-                unseen.append(number)
-                iterations.append(iteration)
-            return number
-
+        lineage, iterations = self.lineage.copy(), list(self.iterations)
+        unseen: list[Any] = []
+        merges = []
         for merge in self.merges:
-            left, right, iteration = merge.left, merge.right, merge.iteration
-            merges.append(
-                replace(
-                    merge,
-                    both=add_if_empty(merge.both, left, right, iteration),
-                    right_only=add_if_empty(merge.right_only, ~left, right, iteration),
-                    left_only=add_if_empty(merge.left_only, left, ~right, iteration),
-                )
-            )
+            parts, left, right = list(merge.parts), merge.left, merge.right
+            for k, pair in enumerate([(left, right), (~left, right), (left, ~right)]):
+                if parts[k] is None:
+                    parts[k] = lineage.conjoin(*pair)
+                    unseen.append(parts[k])
+                    iterations.append(merge.iteration)
+            both, right_only, left_only = parts
+            merges.append(replace(merge, both=both, right_only=right_only, left_only=left_only))
         n_features = len(self.features)
         return replace(
             self,
@@ -321,14 +289,11 @@ class FeatureSet:
         """The code of rows by all features that they could have."""
         return RowCode.of(self)
 
-    def count_code(self, store: Any) -> CodeCounts:
-        """Count rows for the complete code, in one pass over them."""
-        codes = self.row_code, RowCode.of(self, has_merges=False)
-        return CodeCounts(*store.total(partial(_count_part, *codes)))
-
     def with_code_counts(self, store: Any) -> FeatureSet:
-        """Count the training rows for the complete code."""
-        return replace(self, code_counts=self.count_code(store))
+        """Count the training rows for the complete code, in one pass over them."""
+        codes = self.row_code, RowCode.of(self, has_merges=False)
+        counts = CodeCounts(*store.total(partial(_count_part, *codes)))
+        return replace(self, code_counts=counts)
 
     def is_code_of(self, n_rows: int) -> bool:
         """Return True if the counts of this many rows can be those of training, by the supports."""

@@ -323,7 +323,7 @@ class Lineage:
     def copy(self) -> Lineage:
         """Return the same features, to make more of."""
         other = Lineage.__new__(Lineage)
-        other.__dict__.update((name, copy(value)) for name, value in vars(self).items())
+        vars(other).update((name, copy(value)) for name, value in vars(self).items())
         return other
 
     def rename(self, primitives: Sequence[str]) -> Lineage:

@@ -191,15 +191,10 @@ def description_length(
     >>> round(description_length([4], [["a", "b"]], {"a": 4, "b": 4}), 3)
     2.0
     """
-    named = isinstance(primitive_supports, Mapping)
-    values = list(primitive_supports.values() if named else primitive_supports)  # type: ignore[union-attr]
-    cost = dict(
-        zip(
-            primitive_supports if named else range(len(values)),
-            primitive_costs(values).tolist(),
-            strict=True,
-        )
-    )
+    if not isinstance(primitive_supports, Mapping):
+        primitive_supports = dict(enumerate(primitive_supports))
+    costs = primitive_costs(list(primitive_supports.values())).tolist()
+    cost = dict(zip(primitive_supports, costs, strict=True))
     total = sum(supports)
     parts: list[float] = []
     for support, pattern in zip(supports, patterns, strict=True):
@@ -298,14 +293,15 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
     a = a[a < after]
     if not len(a):
         return math.inf
-    # S log S − (S − a) log (S − a), before and after
-    data = _drop(after, a) - _drop(total, a)
-    table = np.array(
-        [
-            _table_part(after, used_after, a, more) - _table_part(total, n_used, a, more)
-            for more in (-1, 0, 1)
-        ]
-    ).max(axis=0)
+
+    def parts(total: float, n_used: int) -> tuple[Floats, Floats]:
+        """Return S log S − (S − a) log (S − a), and the part of the code table for each d."""
+        bits, rest = -np.log1p(-a / total) / _LN2, np.log2(total - a)
+        table = [n_used * bits - more * rest for more in (-1, 0, 1)]
+        return total * bits + a * rest, np.array(table)
+
+    (data, table), (data_before, table_before) = parts(after, used_after), parts(total, n_used)
+    data, table = data - data_before, (table - table_before).max(axis=0)
     # within a range of a: the data part is largest at its lower end
     rise = data[:-1] + np.maximum(table[:-1], table[1:]) if len(a) > 1 else data + table
     return max(0.0, float(rise.max())) + 10.0**-DECIMALS
@@ -313,17 +309,6 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
 
 def _shrinkage(support: Floats, joint: Floats, rest: Floats, stays: NDArray[np.bool_]) -> Floats:
     """Return (s + 1) log₂ s − (s − a + 1) log₂ (s − a)."""
-    safe = np.where(stays, rest, 1.0)
     log = np.log2(support)
     change = (rest + 1) * -np.log1p(-np.where(stays, joint / support, 0.0)) / _LN2 + joint * log
-    return np.where(stays & (safe > 0), change, (support + 1) * log)
-
-
-def _drop(total: float, joint: Floats) -> Floats:
-    drop = total * -np.log1p(-joint / total) / _LN2 + joint * np.log2(total - joint)
-    return np.asarray(drop, np.float64)
-
-
-def _table_part(total: float, n_used: int, joint: Floats, more: int) -> Floats:
-    part = n_used * -np.log1p(-joint / total) / _LN2 - more * np.log2(total - joint)
-    return np.asarray(part, np.float64)
+    return np.where(stays, change, (support + 1) * log)

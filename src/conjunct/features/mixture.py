@@ -348,11 +348,13 @@ class Growth:
                 self.watch(now.mixture.n_groups, now.bits)
         return path
 
-    def _converge(self, mixture: Mixture) -> Converged:
+    def _converge(
+        self, mixture: Mixture, rows: Rows | None = None, max_iter: int = 200
+    ) -> Converged:
+        some, limits = rows or self.rows, {"gain": _COARSE, "deadline": self.deadline}
         return converge(
-            mixture, lambda now: now.expect(self.rows), self.prior,
-            gain=_COARSE, deadline=self.deadline,
-        )  # fmt: skip
+            mixture, lambda now: now.expect(some), self.prior, max_iter=max_iter, **limits
+        )
 
     def _divide(self, mixture: Mixture) -> Mixture | None:
         """Divide each group for which that pays, the best first; ``None`` if none does."""
@@ -404,10 +406,7 @@ class Growth:
                 continue
             members = np.where(side[:, None] == [True, False], 0.9, 0.1)
             halves = maximise(self.fields, sum_members(self.fields, rows, members), self.prior)
-            found = converge(
-                halves, lambda now: now.expect(rows), self.prior,
-                gain=_COARSE, max_iter=_SPLIT_ITERATIONS, deadline=self.deadline,
-            )  # fmt: skip
+            found = self._converge(halves, rows, _SPLIT_ITERATIONS)
             if best is None or found.objectives[-1] > best.objectives[-1]:
                 best = found
         if best is None:
@@ -449,11 +448,8 @@ class Growth:
         if self.n_groups is not None:
             labels = [found.mixture.log_joint(block).argmax(1) for block in self.rows.blocks]
             used = np.unique(np.concatenate(labels))
-            return (
-                found
-                if len(used) == found.mixture.n_groups
-                else self._converge(found.mixture.take(used))
-            )
+            is_whole = len(used) == found.mixture.n_groups
+            return found if is_whole else self._converge(found.mixture.take(used))
         while found.mixture.n_groups > 1:
             mixture, sizes = found.mixture, found.sums.rows
             losses = np.zeros(mixture.n_groups)

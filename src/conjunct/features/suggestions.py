@@ -244,14 +244,13 @@ class Suggester:
         """Return what a model file keeps."""
         counts = self.counts
         above = np.triu_indices(len(counts.tags))
-        return SuggestionsRecord(
-            list(counts.places),
-            _compress(counts.joint[above]),
-            self.ridge,
-            [list(curve) for curve in self.curves],
-            None if counts.alone is None else _compress(counts.alone),
-            None if counts.known is None else _compress(counts.known[above]),
-        )
+        matrices = [counts.joint[above]]
+        if counts.alone is not None and counts.known is not None:
+            matrices += [counts.alone, counts.known[above]]
+        lines = [np.ascontiguousarray(matrix, "<i8").tobytes() for matrix in matrices]
+        joint, *others = (zlib.compress(each, 6) for each in lines)
+        curves = [list(curve) for curve in self.curves]
+        return SuggestionsRecord(list(counts.places), joint, self.ridge, curves, *others)
 
     @classmethod
     def from_record(cls, record: SuggestionsRecord, fitted: FeatureSet) -> Suggester:
@@ -261,9 +260,9 @@ class Suggester:
         places, m = record.tags, len(record.tags)
         some = {k for k in places if k < len(names) and supports[k] > 0}
         _check(places == sorted(some, key=names.__getitem__), "tags")
-        for curve in record.curves:
-            rises = len(curve) == len(_KNOTS) and curve == sorted(curve)
-            _check(rises, "curves")
+        sizes = {len(_KNOTS), *map(len, record.curves)}
+        rise = all(curve == sorted(curve) for curve in record.curves)
+        _check(len(sizes) == 1 and rise, "curves")
         _check(record.ridge in _RIDGES, "ridge")
         are_complete = record.alone is None, record.known is None
         _check(are_complete == (of_cells is None,) * 2, "known cells")
@@ -372,7 +371,7 @@ class Suggester:
         self, true: Mask, scores: Floats, values: Floats, k: int, sign: int
     ) -> Iterator[list[Suggestion]]:
         """Yield the k tags of the largest finite values of each row, and what speaks for them."""
-        k = min(k, values.shape[1])
+        k, tags = min(k, values.shape[1]), self.counts.tags
         # equal ones by name
         keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
         first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
@@ -381,14 +380,10 @@ class Suggester:
         )
         for row, places in enumerate(first.tolist()):
             there = np.flatnonzero(true[row])
+            some = [place for place in places if values[row, place] > -np.inf]
             yield [
-                Suggestion(
-                    self.counts.tags[place],
-                    float(scores[row, place]),
-                    self._reasons(there, place, sign),
-                )
-                for place in places
-                if values[row, place] > -np.inf
+                Suggestion(tags[k], float(scores[row, k]), self._reasons(there, k, sign))
+                for k in some
             ]
 
     def _reasons(self, there: Positions, place: int, sign: int) -> tuple[str, ...]:
@@ -498,10 +493,6 @@ def _calibrate(cells: Floats, true: Floats) -> tuple[float, ...]:
 def _check(is_right: bool, what: str) -> None:
     if not is_right:
         raise InputError(f"the {what} of its suggestions cannot be those of its columns")
-
-
-def _compress(counts: Counts) -> bytes:
-    return zlib.compress(np.ascontiguousarray(counts, "<i8").tobytes(), 6)
 
 
 def _decompress(content: bytes, size: int) -> bytes:

@@ -2,7 +2,6 @@
 
 from .association import CORRECTIONS as CORRECTIONS
 from .association import MEASURES as MEASURES
-from .association import TESTS as TESTS
 from .association import Floats as Floats
 from .association import adjust_p_values as adjust_p_values
 from .association import evidence as evidence
@@ -54,5 +53,4 @@ from .stops import NoStop as NoStop
 from .stops import RmsStop as RmsStop
 from .stops import Rule as Rule
 from .stops import RuleRegistry as RuleRegistry
-from .stops import Setting as Setting
 from .stops import Stop as Stop

@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """The feature set after some iterations, and the merges of the last one."""
+    """The feature set after some iterations."""
 
     iteration: int
     features: tuple[int, ...]
     tally: Tally
-    replaced: ReplacedPairs | None = None
 
     @classmethod
     def first(cls, store: Store) -> Stage:
@@ -54,42 +53,12 @@ class Stage:
     def observed(self) -> int | Counts:
         return self.counts.observed
 
-    @property
-    def merges(self) -> tuple[Merge, ...]:
-        """The merges of the last iteration."""
-        return () if self.replaced is None else self.replaced.write(self.iteration)
-
-
-@dataclass(frozen=True, eq=False)
-class ReplacedPairs:
-    """The pairs that an iteration replaced; written out as merges only where they are wanted."""
-
-    features: tuple[int, ...]
-    pairs: Pairs
-    made: list[Numbers]
-
-    def write(self, iteration: int, saved: Sequence[float] | None = None) -> tuple[Merge, ...]:
-        """Return the merges of an iteration; with the bits that each saved, if these are known."""
-        pairs, features = self.pairs, self.features
-        ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
-        bits = [math.nan] * len(pairs) if saved is None else saved
-        each = zip(ends, self.made, bits, strict=True)
-        joined = [(iteration, features[i], features[j], *other) for (i, j), *other in each]
-        return write_merges(joined, pairs)
-
-
-def replace_pairs(stage: Stage, pairs: Pairs, lineage: Lineage) -> Stage:
-    """Replace each pair by its non-empty conjunctions, and return the next stage (§3.3).
-
-    Kept features come first, then ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn.
-    """
-    return Replacement(stage, pairs, lineage).of_first(len(pairs))
-
 
 class Replacement:
     """The next stages of a sequence of pairs: that of all of them, or of the first few only.
 
-    What is new is counted once for all.
+    Each pair is replaced by its non-empty conjunctions (§3.3): kept features come first, then
+    ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. What is new is counted once for all.
     """
 
     def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
@@ -103,7 +72,7 @@ class Replacement:
         counts, conjoin = pairs.counts, lineage.conjoin
         rest = counts.right_support - counts.joint, counts.left_support - counts.joint
         self._occurs = np.column_stack([counts.joint, *rest]) > 0
-        self._made: list[Numbers] = []
+        self.made: list[Numbers] = []
         columns = (pairs.left.tolist(), pairs.right.tolist(), self._occurs.tolist())
         for i, j, (has_both, has_right_only, has_left_only) in zip(*columns, strict=True):
             f, g = stage.features[i], stage.features[j]
@@ -112,7 +81,7 @@ class Replacement:
                 conjoin(~f, g) if has_right_only else None,
                 conjoin(f, ~g) if has_left_only else None,
             )
-            self._made.append(numbers)
+            self.made.append(numbers)
 
     @property
     def r(self) -> list[float]:
@@ -125,27 +94,31 @@ class Replacement:
 
     def of_first(self, n_pairs: int) -> Stage:
         """Return the stage in which the first ``n_pairs`` pairs are replaced."""
-        stage = self.stage
-        pairs = self.pairs.take(slice(n_pairs))
+        stage, left, right = self.stage, self.pairs.left[:n_pairs], self.pairs.right[:n_pairs]
         keeps = np.ones(len(stage.features), bool)
-        keeps[pairs.left] = keeps[pairs.right] = False
+        keeps[left] = keeps[right] = False
         kept = np.flatnonzero(keeps)
         occurs = self._occurs[:n_pairs]
-        rewrite = Rewrite(
-            pairs.left,
-            pairs.right,
-            np.concatenate([kept, self._plus[:n_pairs][occurs]]),
-            np.concatenate([np.full_like(kept, -1), self._minus[:n_pairs][occurs]]),
-        )
+        plus = np.concatenate([kept, self._plus[:n_pairs][occurs]])
+        minus = np.concatenate([np.full_like(kept, -1), self._minus[:n_pairs][occurs]])
         features = [stage.features[position] for position in kept.tolist()]
-        for made in self._made[:n_pairs]:
+        for made in self.made[:n_pairs]:
             features += [number for number in made if number is not None]
-        return Stage(
-            stage.iteration + 1,
-            tuple(features),
-            self._tally.rewritten(rewrite),
-            ReplacedPairs(stage.features, pairs, self._made[:n_pairs]),
-        )
+        tally = self._tally.rewritten(Rewrite(left, right, plus, minus))
+        return Stage(stage.iteration + 1, tuple(features), tally)
+
+
+def write_replaced(
+    features: Sequence[int],
+    pairs: Pairs,
+    made: Sequence[Numbers],
+    saved: Sequence[float],
+    iteration: int,
+) -> tuple[Merge, ...]:
+    """Return the merges of pairs of columns that were replaced."""
+    ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+    each = zip(ends, made, saved, strict=True)
+    return write_merges([(iteration, features[i], features[j], *o) for (i, j), *o in each], pairs)
 
 
 ByText = Callable[[list[int]], list[int]]
@@ -272,11 +245,11 @@ class BatchSearch:
             pairs = choose_pairs(pairs, self.stage.features, state.lineage)
             if not len(pairs):
                 return
-            self.stage = replace_pairs(self.stage, pairs, state.lineage)
-            if self.stage.replaced is not None:
-                yield self._enter(self.stage.replaced)
+            replacement = Replacement(self.stage, pairs, state.lineage)
+            self.stage = replacement.of_first(len(pairs))
+            yield self._enter(replacement)
 
-    def _enter(self, replaced: ReplacedPairs) -> Step:
+    def _enter(self, replaced: Replacement) -> Step:
         """Enter the merges of the last iteration in the state, and return the step."""
         stage, state = self.stage, self._state
         every: dict[Any, int] = dict(zip(stage.features, stage.supports.tolist(), strict=True))
@@ -284,7 +257,7 @@ class BatchSearch:
         if not isinstance(stage.observed, int):
             known = dict(zip(stage.features, stage.observed.tolist(), strict=True))
         saved = []
-        features, counts = replaced.features, replaced.pairs.counts
+        features, counts = replaced.stage.features, replaced.pairs.counts
         columns = (counts.left, counts.right, *counts.table[1:])
         lines = zip(*(column.tolist() for column in columns), replaced.made, strict=True)
         for i, j, left_support, right_support, joint, made in lines:
@@ -295,7 +268,8 @@ class BatchSearch:
                 in_known = one, two, three
             of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
             saved.append(state.enter(features[i], features[j], of_pair, made, parts, in_known))
-        merges = partial(replaced.write, saved=saved)
+        # held are no counts of the columns
+        merges = partial(write_replaced, features, replaced.pairs, replaced.made, saved)
         return state.make_step(stage.iteration, merges, math.fsum(saved))
 
 

@@ -60,9 +60,6 @@ class Cutoff:
     n_significant: int = 0
     """Pairs that pass, where their number decides the threshold."""
 
-    def take(self, which: Which) -> Cutoff:
-        return replace(self, threshold=take_if_array(self.threshold, which))
-
 
 @dataclass(frozen=True)
 class Pairs:
@@ -91,14 +88,10 @@ class Pairs:
         return self.counts.joint
 
     def take(self, which: Which) -> Pairs:
-        return Pairs(
-            self.counts.take(which),
-            self.r[which],
-            self.score[which],
-            self.p_value[which],
-            self.p_adjusted[which],
-            self.cutoff.take(which),
-        )
+        threshold = take_if_array(self.cutoff.threshold, which)
+        cutoff = replace(self.cutoff, threshold=threshold)
+        p = self.p_value[which], self.p_adjusted[which]
+        return Pairs(self.counts.take(which), self.r[which], self.score[which], *p, cutoff)
 
 
 @dataclass(frozen=True)
@@ -163,9 +156,10 @@ class PairFilter:
 
     def fix_cutoff(self, n_rows: int, family_size: int, n_significant: int) -> PairTest:
         """Return the test by the cutoff of a family of tests, for a filter without correction."""
-        cutoff, critical = make_cutoff(self, n_rows, family_size, n_significant), self.alpha
-        if self.alpha is not None:
-            critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
+        cutoff = make_cutoff(self, n_rows, family_size, n_significant)
+        if self.alpha is None:
+            return PairTest(self, None, cutoff)
+        critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
         return PairTest(replace(self, alpha=critical, correction=None), self.alpha, cutoff)
 
     def score(self, r: Floats, counts: Contingency) -> Floats:
@@ -203,9 +197,9 @@ class PairTest:
 
     def evidence(self, counts: Contingency, score: Floats) -> Pairs:
         """Return pairs that were chosen with their p-values and scores."""
-        pairs = with_evidence(counts, self.cutoff.family_size, self.pair_filter)
-        adjusted = self.adjust(pairs.p_value)
-        return replace(pairs, score=score, p_adjusted=adjusted, cutoff=self.cutoff)
+        r = phi(*counts.table)
+        p = self.pair_filter.independence.p_values(counts, r)
+        return Pairs(counts, r, score, p, self.adjust(p), self.cutoff)
 
 
 def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:

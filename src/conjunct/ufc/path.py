@@ -609,9 +609,9 @@ def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> 
     for batch in batches(first_stage(store), evaluate.lineage, covered):
         for state in batch.states:
             one = evaluate(state.stage)
-            of_features = one.n_features, one.length, one.oi, one.c0, one.rms
             bounds = state.low, state.high, state.settled_from
-            waiting.append(Solution(*bounds, one.iteration, *of_features))
+            numbers = one.length, one.oi, one.c0, one.rms
+            waiting.append(Solution(*bounds, one.iteration, one.n_features, *numbers))
         waiting.sort(key=place)
         n_ready = len(waiting)
         if batch.next_state is not None:

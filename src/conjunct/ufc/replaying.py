@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, islice
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import msgspec
 import numpy as np
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from conjunct.columns import Contingency, MergeRewrite, Rewrite
 from conjunct.features import FeatureSet, Merge, merge_cost, pair_savings, round_savings
-from conjunct.ufc.association import TESTS, Floats, covariance, evidence, phi
-from conjunct.ufc.criteria import Cutoff, make_cutoff
-from conjunct.ufc.run_state import Numbers, RunState, check_source
+from conjunct.ufc.association import Floats, covariance, evidence, phi
+from conjunct.ufc.criteria import Pairs, make_cutoff
+from conjunct.ufc.run_state import Numbers, RunState, check_source, write_merges
 
 if TYPE_CHECKING:
     from conjunct.counting import Store
@@ -104,7 +104,7 @@ class Replay:
         )
         self.pairs = [pair for some in sources.iterations for pair in some]
         self._check_shape()
-        self._numbers: list[Numbers] = []
+        self._made: list[Numbers] = []
         # columns of counts: rows, left, right and joint, of the features and of the patterns
         self.tables, self.pattern_tables = self._make_features()
         self._check_patterns()
@@ -201,7 +201,7 @@ class Replay:
                         in_range = parts[k] <= pair.known[k] <= (n_rows if parts[k] else 0)
                         check_source(in_range, "a number of known rows is out of range")
                         known += [pair.known[k]] * (number is not None)
-                self._numbers.append(numbers)
+                self._made.append(numbers)
                 tables.append((n, s, t, joint))
         n_counted = sum(pair.together is not None for pair in self.pairs[: len(pattern_tables)])
         check_source(n_counted == len(pattern_tables), "some merges have no counts of patterns")
@@ -233,91 +233,83 @@ class Replay:
         check_source(len(set(keys)) == len(keys), "two merges make the same pattern")
 
     def _enter_merges(self) -> None:
-        """Compute the tests of all pairs, and the indicators after each iteration."""
+        """Compute the indicators after each iteration, and the tests of all pairs."""
         plan, state, counts = self.plan, self.state, self._counts
-        by_evidence, pair_filter = plan.criterion.needs_patterns, plan.criterion.pair_filter
+        criterion, pair_filter = plan.criterion, plan.criterion.pair_filter
         r = phi(*counts.table)
-        p = TESTS[pair_filter.test].p_values(counts, r)
-        score = None if plan.criterion.counts_tags else pair_filter.score(r, counts)
-        if by_evidence:
+        score = np.array(pair_filter.score(r, counts))
+        if criterion.needs_patterns:
             score = self._find_evidence()
-        cutoffs, adjusted = self._draw_cutoffs(p)
-        tables, first = self.tables.T.tolist(), 0
-        columns = [list(map(float, column)) for column in (r, p, adjusted)]
-        scores = [] if score is None else score.tolist()
+        by_bits = criterion.counts_tags and not criterion.needs_patterns
         saved: list[float] = []
+        costs: list[float] = []
         for iteration, some in enumerate(self.sources.iterations, start=1):
-            these = range(first, first + len(some))
-            if score is None and plan.search == "batch":
-                scores += self._score_by_bits(slice(first, these.stop)).tolist()
-            for k in these:
-                pair, (_, s, t, joint) = self.pairs[k], tables[k]
-                parts = joint, t - joint, s - joint
-                more = (s, t, joint), self._numbers[k], parts, pair.known
-                saved.append(state.enter(pair.left, pair.right, *more))
+            these = slice(len(saved), len(saved) + len(some))
+            if by_bits and plan.search == "batch":
+                # each as if it were the only one
+                ends = np.array([(pair.left, pair.right) for pair in some]).T
+                own = np.array(state.costs)[ends]
+                table = *self.tables[1:, these], state.total, state.n_used, *own
+                score[these] = round_savings(pair_savings(*table))
             cost = merge_cost(state.n_rows, state.n_occurring, iteration)
-            if by_evidence:
-                cutoffs[first] = replace(cutoffs[first], threshold=cost)
-                saved[first] = scores[first] - cost
-                state.evidence += saved[first]
-            elif score is None and plan.search == "pairwise":
-                scores.append(float(round_savings(np.array(saved[-1]))))
-            self.merges.append(
-                tuple(
-                    Merge(
-                        iteration,
-                        self.pairs[k].left,
-                        self.pairs[k].right,
-                        *self._numbers[k],
-                        tables[k][0],
-                        tables[k][3],
-                        columns[0][k],
-                        scores[k],
-                        columns[1][k],
-                        columns[2][k],
-                        float(cutoffs[k].threshold),
-                        cutoffs[k].compared,
-                        cutoffs[k].family_size,
-                        saved[k],
-                        cutoffs[k].n_significant,
-                    )
-                    for k in these
+            costs.append(cost)
+            tables = self.tables[1:, these].T.tolist()
+            for pair, made, (s, t, joint) in zip(some, self._made[these], tables, strict=True):
+                parts = joint, t - joint, s - joint
+                saved.append(
+                    state.enter(pair.left, pair.right, (s, t, joint), made, parts, pair.known)
                 )
-            )
-            gain = plan.criterion.gain(math.fsum(saved[first:]), cost)
-            self.steps.append(state.make_step(iteration, self.merges[-1], gain))
-            first = these.stop
-        if not plan.criterion.counts_tags or pair_filter.alpha is not None:
-            for merge in (merge for some in self.merges for merge in some):
-                passes = (
-                    merge.score > merge.threshold
-                    if merge.compared == "score"
-                    else merge.r >= merge.threshold - _CLOSE
-                    if merge.compared == "r"
-                    else merge.p_value <= merge.threshold * (1 + _CLOSE)
-                )
-                check_source(passes, "a merge joins features that its criterion does not")
+            if criterion.needs_patterns:
+                saved[-1] = float(score[these.start]) - cost
+                state.evidence += saved[-1]
+            gain = criterion.gain(math.fsum(saved[these]), cost)
+            self.steps.append(state.make_step(iteration, self._merges_of, gain))
+        if by_bits and plan.search == "pairwise":
+            score = round_savings(np.array(saved))
+        self._write_merges(r, score, saved, np.array(costs))
 
-    def _draw_cutoffs(self, p: Floats) -> tuple[list[Cutoff], Floats]:
-        """Return the cutoff of each pair, and its adjusted p-value."""
-        pair_filter, tests = self.plan.criterion.pair_filter, self.sources.tests
-        if not self.pairs:
-            return [], p
-        if self.plan.has_fixed_cutoff:
-            fixed = pair_filter.fix_cutoff(self.sources.n_rows, *tests[0])
-            return [fixed.cutoff] * len(self.pairs), fixed.adjust(p)
-        cutoffs: list[Cutoff] = []
-        for some, test in zip(self.sources.iterations, tests, strict=True):
-            these = slice(len(cutoffs), len(cutoffs) + len(some))
-            cutoff = make_cutoff(pair_filter, self._counts.take(these).n_rows, *test)
-            each = np.broadcast_to(cutoff.threshold, len(some)).tolist()
-            cutoffs += [replace(cutoff, threshold=threshold) for threshold in each]
-        if self.plan.adjusts_in_batches:
+    def _write_merges(self, r: Floats, score: Floats, saved: list[float], costs: Floats) -> None:
+        plan, counts, iterations = self.plan, self._counts, self.sources.iterations
+        pair_filter, tests = plan.criterion.pair_filter, self.sources.tests
+        p = adjusted = pair_filter.independence.p_values(counts, r)
+        if plan.adjusts_in_batches:
             adjusted = np.array([pair.p_adjusted for pair in self.pairs], np.float64)
             is_right = bool((adjusted >= p * (1 - _CLOSE)).all())
             check_source(is_right, "an adjusted p-value is too small")
-            return cutoffs, adjusted
-        return cutoffs, p
+        merges: list[Merge] = []
+        # pairs with one cutoff
+        sizes = [len(self.pairs)] if plan.has_fixed_cutoff else [*map(len, iterations)]
+        numbers = [k for k, some in enumerate(iterations, start=1) for _ in some]
+        for size, test in zip(sizes, tests if self.pairs else (), strict=False):
+            these = slice(len(merges), len(merges) + size)
+            own = counts.take(these)
+            if plan.has_fixed_cutoff:
+                fixed = pair_filter.fix_cutoff(self.sources.n_rows, *test)
+                cutoff, adjusted = fixed.cutoff, fixed.adjust(p)
+            else:
+                cutoff = make_cutoff(pair_filter, own.n_rows, *test)
+            if plan.criterion.needs_patterns:
+                cutoff = replace(cutoff, threshold=costs)
+            pairs = Pairs(own, r[these], score[these], p[these], adjusted[these], cutoff)
+            joined = [(pair.left, pair.right) for pair in self.pairs[these]]
+            more = zip(numbers[these], joined, self._made[these], saved[these], strict=True)
+            merges += write_merges([(k, *ends, made, bits) for k, ends, made, bits in more], pairs)
+        each = iter(merges)
+        self.merges = [tuple(islice(each, len(some))) for some in iterations]
+        if plan.criterion.counts_tags and pair_filter.alpha is None:
+            return
+        for merge in merges:
+            passes = (
+                merge.score > merge.threshold
+                if merge.compared == "score"
+                else merge.r >= merge.threshold - _CLOSE
+                if merge.compared == "r"
+                else merge.p_value <= merge.threshold * (1 + _CLOSE)
+            )
+            check_source(passes, "a merge joins features that its criterion does not")
+
+    def _merges_of(self, iteration: int) -> tuple[Merge, ...]:
+        return self.merges[iteration - 1]
 
     def places(self, fitted: FeatureSet) -> list[int]:
         """Return the places of features: those of patterns, which what remains keeps."""
@@ -334,16 +326,6 @@ class Replay:
         score[n_counted:] = own
         check_source(bool((score > 0).all()), "a merge joins features that go together by chance")
         return score
-
-    def _score_by_bits(self, these: slice) -> Floats:
-        """Return the bits that pairs of an iteration save, each as if it were the only one."""
-        state, pairs = self.state, self.pairs[these]
-        costs = [
-            np.array([state.costs[number] for number in ends])
-            for ends in ([pair.left for pair in pairs], [pair.right for pair in pairs])
-        ]
-        _, s, t, joint = self.tables[:, these]
-        return round_savings(pair_savings(s, t, joint, state.total, state.n_used, *costs))
 
 
 def _check_columns(sources: Sources) -> None:
@@ -395,6 +377,19 @@ class RunIdentity:
         """Return the identity; ``options`` are those that steps depend on."""
         digest = sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()
         return cls(repr(options), digest, store.n_rows, store.fingerprint())
+
+
+class ProgressStore(Protocol):
+    """A place that keeps the progress of a run."""
+
+    def load(self, identity: RunIdentity) -> Progress | None:
+        """Return the progress kept, if there is some; refuse that of another identity."""
+
+    def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
+        """Keep what is new, which ``news`` gives; not after every step, but after the last."""
+
+    def wrong_run(self, why: object) -> Exception:
+        """Return the error for progress that turns out to be that of another run."""
 
 
 def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:

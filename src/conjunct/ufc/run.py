@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -32,6 +32,7 @@ from conjunct.ufc.replaying import (
     FamilySize,
     JoinedPair,
     Progress,
+    ProgressStore,
     Replay,
     RunIdentity,
     Sources,
@@ -42,9 +43,6 @@ from conjunct.ufc.replaying import (
 from conjunct.ufc.run_state import Indicators, RunState, SourceError, Step, check_source
 from conjunct.ufc.search import PairwiseSearch
 from conjunct.ufc.stops import Stop
-
-if TYPE_CHECKING:
-    from conjunct.files import Checkpoint
 
 # correlations that count as none
 _CHANCE = 1e-3
@@ -351,7 +349,7 @@ def run_ufc(
     max_iter: int | None = None,
     max_features: int | None = None,
     watch: Callable[[Indicators], None] | None = None,
-    progress_store: Checkpoint | None = None,
+    progress_store: ProgressStore | None = None,
 ) -> Run:
     """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
 
@@ -363,7 +361,7 @@ def run_ufc(
     null_rows = store.count_null_rows() if stop.counts_null else None
     # the first counts do not wait for it
     n_distinct_rows = cache(store.begin_distinct_rows())
-    replay, merges = None, ()
+    replay, merges = None, tuple[Merge, ...]()
     if progress_store is not None:
         identity = RunIdentity.of(names, store, (*plan.options, stop.counts_null))
         replay = _load_replay(progress_store, identity, names, n_distinct_rows, null_rows, plan)
@@ -439,7 +437,7 @@ def begin_search(
 
 
 def _load_replay(
-    progress_store: Checkpoint,
+    progress_store: ProgressStore,
     identity: RunIdentity,
     names: Sequence[str],
     n_distinct_rows: Callable[[], int],

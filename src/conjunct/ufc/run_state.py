@@ -123,14 +123,14 @@ class Step:
     def indicators(self) -> Indicators:
         if self._indicators is None:
             # features, their mean length, OI, bits and evidence: long runs make many steps
-            n_features, length, oi, *bits = self._numbers
+            n_features, length, oi, bits, evidence = self._numbers
             n_distinct_rows, n_columns = self._state.n_distinct_rows(), self._state.n_columns
             c0 = math.nan
             # C0 has a meaning only where there are more distinct rows than primitives
             if n_distinct_rows > n_columns:
                 c0 = complexity(n_features, n_columns, n_distinct_rows)
-            numbers = (n_features, length, oi, c0, rms(oi, c0), *bits)
-            self._indicators = Indicators(self.iteration, *numbers)
+            numbers = length, oi, c0, rms(oi, c0), bits, evidence
+            self._indicators = Indicators(self.iteration, n_features, *numbers)
         return self._indicators
 
     @property

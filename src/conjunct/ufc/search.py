@@ -190,7 +190,7 @@ class PairwiseSearch:
 
 
 class Order:
-    """What pairs are worth: the bits that they save or, for steepest descent on OI, joint counts.
+    """The worth of pairs: the bits that they save or, for steepest descent on OI, joint counts.
 
     Where cells are missing, a pair is judged in the rows in which both are known, and S is the
     number of cells that are known to be true.
@@ -229,7 +229,7 @@ class Order:
 
     def first_of(self, ties: Contingency) -> tuple[int, int]:
         """Return the columns of the pair that comes first, of those of equal worth."""
-        second = ties.joint
+        second: Any = ties.joint
         if self.costs is None:
             second = self._filter.score(phi(*ties.table), ties)
         ties = ties.take(np.flatnonzero(second == second.max()))
@@ -433,8 +433,8 @@ def find_evident(
         tags.append(tuple(sorted(tags[one.left] + tags[one.right])))
         is_whole.append(is_whole[one.left] and is_whole[one.right])
         is_whole[one.left] = is_whole[one.right] = False
-    in_c = isinstance(merging, CompiledMerging | CompiledMaskedMerging)
-    if not in_c or merging.n_rows >= _LARGEST_TABLE:
+    is_small = merging.n_rows < _LARGEST_TABLE
+    if not is_small or not isinstance(merging, CompiledMerging | CompiledMaskedMerging):
         yield from EvidencePairs(merging, patterns, tags, is_whole, max_length).merge()
         return
     if isinstance(merging, CompiledMaskedMerging):
@@ -460,14 +460,14 @@ def find_evident(
         if not is_known:
             merging.cap_evidence(left, right, patterns.table(left, right))
             continue
-        pair, rows = Pair(left, right, n_rows, *counts), 0
+        pair, n_both = Pair(left, right, n_rows, *counts), 0
         if isinstance(merging, CompiledMaskedMerging):
             pair = Pair(left, right, *merging.table(left, right))
         merging.merge(left, right)
         if not isinstance(patterns, NativePatterns):
             patterns.join(left, right)
-            rows = patterns.table(left, right).both
-        merging.merge_evidence(left, right, rows)
+            n_both = patterns.table(left, right).both
+        merging.merge_evidence(left, right, n_both)
         yield pair, value
 
 

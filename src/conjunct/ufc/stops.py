@@ -55,16 +55,14 @@ class RuleRegistry(Registry[type[R]]):
         for rule in self.values():
             if isinstance(value, rule):
                 return value
-        if isinstance(value, str) and value in self:
-            return self[value]()
-        name = value.get("rule") if isinstance(value, dict) else None
-        if isinstance(value, dict) and isinstance(name, str) and name in self:
-            settings = {name: setting for name, setting in value.items() if name != "rule"}
-            try:
-                return self[name](**settings)
-            except TypeError as error:
-                raise InputError(f"{self.what}: {error}") from None
-        return None
+        settings = dict(value) if isinstance(value, dict) else {"rule": value}
+        name = settings.pop("rule", None)
+        if not isinstance(name, str) or name not in self:
+            return None
+        try:
+            return self[name](**settings)
+        except TypeError as error:
+            raise InputError(f"{self.what}: {error}") from None
 
     def resolve(self, value: object) -> R:
         """Return the rule that a value stands for, or raise an error that says what is wrong.
