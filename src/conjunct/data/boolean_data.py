@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -335,10 +335,6 @@ class BooleanDataContainer(Container):
             self.backend, self.index = frame.backend, frame.index
 
     @property
-    def n_columns(self) -> int:
-        return len(self.data.names)
-
-    @property
     def has_names(self) -> bool:
         return bool(self.data.has_names)
 
@@ -413,7 +409,7 @@ class PartitionedContainer(Container):
         read, data = ReadPart(tuple(names), rules, self.preparation), self.data
         binarizer = self.preparation.binarizer
         if self.lazy is not None:
-            source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+            source = tuple(names if binarizer is None else binarizer.feature_names_in_)
             read = replace(read, source=source)
             data = self.lazy.select(*(f"c{k}" for k in self.positions(source))).to_native()
         parts = self.engine.partitions(data, read, len(names), rules.storage, rules.n_jobs)
@@ -442,16 +438,8 @@ class ReadPart:
         return columns if isinstance(data, BooleanData) else convert_layout(columns, "auto")
 
 
-class Source(Protocol):
-    """Something outside of memory that Boolean data is read from, by the kind of its address."""
-
-    name: str
-
-    def read(self, address: Any, **options: Any) -> BooleanData: ...
-
-
 # Files stand above data. What reads them enters itself here and is found by the folder's name.
-SOURCES: Registry[Source] = Registry("source", "conjunct.files.reading")
+SOURCES: Registry[Any] = Registry("source", "conjunct.files.reading")
 
 
 def container_of(X: Any) -> Container:
@@ -533,8 +521,7 @@ def read_part(
     preparation: Preparation, names: tuple[str, ...], rules: CellRules, data: Any
 ) -> Columns:
     """Return the columns of some rows of a table, here or on a worker."""
-    container = prepare(preparation, names, wrap_rows(data))
-    return wrap_rows(container).columns(names, rules)
+    return wrap_rows(prepare(preparation, names, wrap_rows(data))).columns(names, rules)
 
 
 @dataclass(frozen=True)

@@ -189,20 +189,20 @@ class Container(ABC):
         return self.data
 
     @property
-    @abstractmethod
-    def n_columns(self) -> int: ...
+    def n_columns(self) -> int:
+        return len(self.names or ())
 
     @abstractmethod
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         """Return the columns called ``names``."""
 
-    @abstractmethod
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         """Return other columns in a container of this kind.
 
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
+        return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
 
     def rename(self, names: tuple[str, ...]) -> Container:
         """Return the same container with other names of its columns."""
@@ -318,15 +318,14 @@ class SparseMatrix(Array):
 class Frame(Container):
     """A data frame of any library that narwhals knows."""
 
+    is_table = True
+
     def __init__(self, data: Any, frame: nw.DataFrame[Any]) -> None:
-        self.data = data
-        self.frame = frame
+        self.data, self.frame = data, frame
         self.backend = str(frame.implementation.value)
         names = tuple(frame.columns)
         self.names = names if all(isinstance(name, str) for name in names) else None
         self.index = nw.maybe_get_index(frame)
-
-    is_table = True
 
     def schema(self) -> Iterable[Any]:
         return self.frame.schema.values()
@@ -355,10 +354,6 @@ class Frame(Container):
 
         return pack_columns(lines(), len(self.frame), rules.n_jobs)
 
-    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        backend = self.frame.implementation
-        return self.adopt(make_frame(columns, names, backend, nullable=nullable))
-
 
 class Baskets(Container):
     """A list of baskets: the items of each row."""
@@ -373,10 +368,6 @@ class Baskets(Container):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return the distinct items, as text, in code-point order."""
         return tuple(sorted({item for basket in self.data for item in _iter_items(basket)}))
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.names)
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         position = {name: k for k, name in enumerate(names)}
@@ -473,10 +464,6 @@ class Batched(Container):
     names: tuple[str, ...]
     is_table = True
 
-    @property
-    def n_columns(self) -> int:
-        return len(self.names)
-
     def collect(self, positions: Sequence[int]) -> Any:
         batches = [nw.from_native(batch) for batch in self.batches(positions)]
         return nw.concat(batches).to_native() if batches else refuse_empty(len(positions), 0)
@@ -513,15 +500,12 @@ class Batched(Container):
         disk = DiskPartitions(scratch, available_bytes() // 2, rules.n_jobs, rules.storage)
         return PartitionedColumns(disk)
 
-    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
-
     def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
         from conjunct.data.boolean_data import read_part
 
         first_row = 0
         binarizer = self.preparation.binarizer
-        source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+        source = tuple(names if binarizer is None else binarizer.feature_names_in_)
         for batch in self.batches(self.positions(source)):
             frame = nw.from_native(batch, eager_only=True)
             if not len(frame):

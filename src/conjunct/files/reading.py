@@ -167,7 +167,7 @@ def read_boolean(
             found = found.align(choose_tags(found.names, file, kind, options))
         else:
             if names is not None and binarizer is None and cleaner is None:
-                rules = [(name, [BooleanRule(name)]) for name in names]
+                rules: list[tuple[str, Found]] = [(name, [BooleanRule(name)]) for name in names]
                 binarizer = Binarizer.from_rules({}, rules)
             wide = kind.numbers or kind.table(file)
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
@@ -364,15 +364,11 @@ def _describe_rules(name: str, rules: Sequence[ColumnRule]) -> tuple[str, str]:
     rule = rules[0]
     if isinstance(rule, BooleanRule):
         return "yes or no", f"--exclude {name!r}"
-    as_words = f"--categorical {name!r}"
-    if isinstance(rule, TagsRule):
-        return "tags", as_words
-    if rule.part is not None:
-        return "dates", as_words
-    if isinstance(rule, NumberRule):
-        return "numbers", f"--edges '{name}=…'"
+    if isinstance(rule, TagsRule) or rule.part is not None:
+        return "tags" if isinstance(rule, TagsRule) else "dates", f"--categorical {name!r}"
     if rule.written != "words":
-        return "values", f"--edges '{name}=…'"
+        kind = "numbers" if isinstance(rule, NumberRule) else "values"
+        return kind, f"--edges '{name}=…'"
     return "words", "--max-categories N"
 
 
@@ -441,7 +437,7 @@ def read_review(path: StrPath) -> list[ReviewLine]:
     lines = []
     for row, cells in enumerate(table.iter_rows(named=True), start=1):
         decision = (cells.get("accept") or "").strip()
-        accept = True if "accept" not in cells else meaning(decision) if decision else None
+        accept = True if "accept" not in cells else meaning(decision)
         if decision and accept is None:
             raise InputError(f"{path}, row {row}, column 'accept': {decision!r} is not yes or no")
         kind = cells.get("kind")

@@ -209,16 +209,15 @@ class Long(Format):
 
         wide = self.table(file)
         scan, batches = wide.text_batches(file, options)
-        names = scan.names
-        if len(names) < 2:
+        if len(scan.names) < 2:
             raise InputError(
                 f"{file} has one column: a long table needs one of ids and one of tags"
             )
         id_name, tag_name = options.id, options.tags
         if id_name is None:
-            id_name = next(name for name in names if name != tag_name)
+            id_name = next(name for name in scan.names if name != tag_name)
         if tag_name is None:
-            tag_name = next(name for name in names if name != id_name)
+            tag_name = next(name for name in scan.names if name != id_name)
         packer, row_of = TagPacker(), dict[str, int]()
         n_read = 0
         for batch in batches:
@@ -239,6 +238,5 @@ class Long(Format):
         return packer.table(len(row_of), Ids(id_name, tuple(row_of)))
 
 
-FORMATS.enter(Baskets())
-FORMATS.enter(Svmlight())
-FORMATS.enter(Long())
+for kind in (Baskets, Svmlight, Long):
+    FORMATS.enter(kind())
