@@ -228,7 +228,7 @@ def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], 
     return np.array(rows, np.int64), tags
 
 
-def find_splitter(cells: Sequence[str], separator: str | None) -> Split | None:
+def find_splitter(cells: Sequence[str], separator: str | None, otherwise: Split) -> Split:
     """Return how to split cells: as asked, as JSON, or at the first usual separator that occurs."""
     if separator is None:
         filled = [cell for cell in cells if cell.strip()]
@@ -236,15 +236,11 @@ def find_splitter(cells: Sequence[str], separator: str | None) -> Split | None:
             return _split_json
         separator = next((s for s in _SEPARATORS if any(s in cell for cell in cells)), None)
     if separator is None:
-        return None
+        return otherwise
     if not separator.strip(" "):
         return str.split
     between = separator
     return lambda cell: [tag for part in cell.split(between) if (tag := part.strip())]
-
-
-def take_one_tag(cell: str) -> list[str]:
-    return [cell.strip()] if cell.strip() else []
 
 
 def _split_json(cell: str) -> list[str]:

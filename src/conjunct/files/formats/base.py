@@ -21,7 +21,6 @@ from conjunct.files.cells import (
     find_splitter,
     parse_text,
     split_cells,
-    take_one_tag,
 )
 from conjunct.files.raw import (
     Progress,
@@ -356,13 +355,17 @@ class TableFormat(Format):
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         """Yield the tags of each row, from one cell: ``water;tree``, a JSON list, or a list."""
+
+        def take_one(cell: str) -> list[str]:
+            return [tag] if (tag := cell.strip()) else []
+
         scan, batches = self.text_batches(file, options, options.tags, options.id)
         n_rows, split = 0, None
         for batch in batches:
             cells = batch.get_column(options.tags or "").to_list()
             if split is None:
                 texts = [cell for cell in cells if isinstance(cell, str)]
-                split = find_splitter(texts, options.tag_separator) or take_one_tag
+                split = find_splitter(texts, options.tag_separator, take_one)
             try:
                 pairs = split_cells(cells, split)
             except BadCellError as bad:

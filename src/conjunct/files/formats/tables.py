@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 import scipy.sparse as sp
 
-from conjunct.errors import CellError, InputError
+from conjunct.errors import InputError
 from conjunct.files.formats.base import (
     FORMATS,
     AsText,
@@ -241,13 +241,13 @@ class Arff(TableFormat):
         while batch := list(islice(rows, BATCH_ROWS)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
-                try:
-                    columns[attribute.name] = _make_series(attribute, cells)
-                except CellError as error:
-                    place = self.place(file, options, BATCH_ROWS * len(parts) + error.row)
-                    raise InputError(
-                        f"{file}, {place}, column {error.column!r}: {error.problem}"
-                    ) from None
+                column = columns[attribute.name] = _make_series(attribute, cells)
+                if column.null_count() > cells.count(None):
+                    lost = zip(cells, column.is_null(), strict=True)
+                    row = [cell is not None and is_lost for cell, is_lost in lost].index(True)
+                    place = self.place(file, options, BATCH_ROWS * len(parts) + row)
+                    where = f"{file}, {place}, column {attribute.name!r}"
+                    raise InputError(f"{where}: {cells[row]!r} is not a number")
             parts.append(pl.DataFrame(columns))
         if not parts:
             raise InputError(f"{file} has attributes but no rows")
@@ -371,12 +371,7 @@ def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
         return text.cast(pl.Enum(list(dict.fromkeys(attribute.values))))
     if attribute.kind not in _NUMBERS:
         return text
-    numbers = text.cast(pl.Float64, strict=False)
-    if numbers.null_count() > text.null_count():
-        bad = (numbers.is_null() & text.is_not_null()).arg_max() or 0
-        problem = f"{cells[bad]!r} is not a number"
-        raise CellError(attribute.name, bad, cells[bad], problem, "correct it")
-    return numbers
+    return text.cast(pl.Float64, strict=False)
 
 
 class Columnar(TableFormat):

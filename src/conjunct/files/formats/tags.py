@@ -68,9 +68,8 @@ class Baskets(Format):
         n_rows, split, expected = 0, None, None
         for batch in line_batches(file):
             if split is None:
-                split = (
-                    find_splitter(batch, options.tag_separator or options.separator) or str.split
-                )
+                separator = options.tag_separator or options.separator
+                split = find_splitter(batch, separator, str.split)
                 expected = estimate_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
             try:
                 pairs = split_cells(batch, split)
@@ -162,19 +161,14 @@ def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
                 length=_SVMLIGHT_BYTES,
             )
         except (ValueError, OverflowError) as error:
-            raise _explain_svmlight(file, error) from None
+            for number, line in enumerate(text_lines(file), start=1):
+                try:
+                    load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
+                except (ValueError, OverflowError) as bad:
+                    where = f"{file}, line {number}"
+                    raise InputError(f"{where}: not a row of SVMlight ({bad})") from None
+            raise InputError(f"{file} cannot be read: {error}") from None
         yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
-
-
-def _explain_svmlight(file: Path, error: Exception) -> InputError:
-    from sklearn.datasets import load_svmlight_file
-
-    for number, line in enumerate(text_lines(file), start=1):
-        try:
-            load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
-        except (ValueError, OverflowError) as bad:
-            return InputError(f"{file}, line {number}: not a row of SVMlight ({bad})")
-    return InputError(f"{file} cannot be read: {error}")
 
 
 class Long(Format):
