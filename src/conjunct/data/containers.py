@@ -33,7 +33,7 @@ from conjunct.columns import (
     convert_layout,
     pack_columns,
 )
-from conjunct.counting import PartitionedColumns
+from conjunct.counting import DiskPartitions, PartitionedColumns, ScratchFile
 from conjunct.data.cells import (
     CellRules,
     Cells,
@@ -331,13 +331,12 @@ class Frame(Container):
         return self.frame.schema.values()
 
     def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        known = [*map(str, self.frame.columns if self.names is None else self.names)]
-        position = {name: k for k, name in enumerate(known)}
-        wanted = known if names is None else names
-        refuse_absent(wanted, position)
-        columns = list(self.frame.iter_columns())
+        known = self.names or map(str, self.frame.columns)
+        columns = dict(zip(known, self.frame.iter_columns(), strict=True))
+        wanted = columns if names is None else names
+        refuse_absent([*wanted], columns)
         for name in wanted:
-            yield from_series(name, columns[position[name]])
+            yield from_series(name, columns[name])
 
     @property
     def n_columns(self) -> int:
@@ -490,8 +489,6 @@ class Batched(Container):
         else:
             columns = concat_rows(held).with_jobs(rules.n_jobs)
             return convert_layout(columns, rules.storage, counts=counts)
-        from conjunct.counting import DiskPartitions, ScratchFile
-
         scratch = ScratchFile()
         while held:
             scratch.append(held.pop(0))

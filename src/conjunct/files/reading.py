@@ -308,13 +308,10 @@ def look(
     """Return a file's Boolean table, and what each of its columns was taken for."""
     table = read_boolean(path, **asdict(options), binarizer=binarizer)
     if table.tags:
-        tags: list[str] = next(filter(None, table.convert("baskets")), [])
-        example = ", ".join(map(str, tags))
-        name = options.tags or "tags"
-        about = f"{len(table.names)} tags, one feature each"
-        return table, [
-            ColumnView(name, "tags", example, 0, len(table.names), about, "--exclude TAG")
-        ]
+        example = ", ".join(next(filter(None, table.convert("baskets")), []))
+        name, n_tags = options.tags or "tags", len(table.names)
+        about = f"{n_tags} tags, one feature each"
+        return table, [ColumnView(name, "tags", example, 0, n_tags, about, "--exclude TAG")]
     fitted = table.preparation.binarizer
     rules: dict[str, list[ColumnRule]] = {name: [BooleanRule(name)] for name in table.names}
     rules = rules if fitted is None else fitted.rules_by_column()
@@ -483,7 +480,6 @@ class FileSource:
     """The reader of paths for ``BooleanData.from_data``."""
 
     name = "file"
-    summary = "tables and tags in files"
     read = staticmethod(read_boolean)
 
 

@@ -492,11 +492,8 @@ def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compr
 
 def _match_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:
     name = Path(path).name.lower()
-    for kind in kinds:
-        for ending, compression in kind.endings():
-            if name.endswith(ending):
-                return kind, compression
-    return None
+    endings = ((kind, *ending) for kind in kinds for ending in kind.endings())
+    return next(((kind, how) for kind, ending, how in endings if name.endswith(ending)), None)
 
 
 def _describe_unknown(path: StrPath, kinds: Sequence[Format]) -> str:

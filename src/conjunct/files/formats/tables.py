@@ -528,9 +528,30 @@ class Database(TableFormat):
 
 @lru_cache(maxsize=1)
 def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
+    """Return a table, through a connection that only reads."""
     import polars as pl
 
-    with closing(_connect(file)) as base:
+    with file.open("rb") as opened:
+        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
+    unreadable = f"{file} is not a readable database"
+    connection: Any
+    if is_sqlite:
+        import sqlite3
+
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    else:
+        try:
+            import duckdb
+        except ImportError:
+            raise InputError(
+                f"{file} is not a database of SQLite; those of DuckDB need duckdb: "
+                "pip install duckdb"
+            ) from None
+        try:
+            connection = duckdb.connect(file, read_only=True)
+        except duckdb.Error as error:
+            raise InputError(f"{unreadable}: {first_line(error)}") from None
+    with closing(connection) as base:
         try:
             known = [row[0] for row in base.execute(_TABLES).fetchall()]
             if name is None and len(known) == 1:
@@ -550,31 +571,11 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 (databases have no errors in common)
-            raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
+            raise InputError(f"{unreadable}: {first_line(error)}") from None
     if not rows:
         raise InputError(f"{file}: table {name!r} has no rows")
     columns = zip(names, zip(*rows, strict=True), strict=True)
     return pl.DataFrame([make_series(label, cells) for label, cells in columns])
-
-
-def _connect(file: Path) -> Any:
-    """Return a connection that only reads."""
-    with file.open("rb") as opened:
-        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
-    if is_sqlite:
-        import sqlite3
-
-        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(
-            f"{file} is not a database of SQLite; those of DuckDB need duckdb: pip install duckdb"
-        ) from None
-    try:
-        return duckdb.connect(file, read_only=True)
-    except duckdb.Error as error:
-        raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
 
 
 class Npz(Format):
