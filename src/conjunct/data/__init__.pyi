@@ -3,6 +3,7 @@
 from .binarizer import Binarizer as Binarizer
 from .binarizer import BinarizerRecord as BinarizerRecord
 from .binarizer import apply_rules as apply_rules
+from .binarizer import check_features as check_features
 from .boolean_data import SOURCES as SOURCES
 from .boolean_data import BooleanData as BooleanData
 from .boolean_data import BooleanDataContainer as BooleanDataContainer
@@ -45,7 +46,6 @@ from .containers import Frame as Frame
 from .containers import Preparation as Preparation
 from .containers import as_table as as_table
 from .containers import check_distinct as check_distinct
-from .containers import check_features as check_features
 from .inference import infer_all as infer_all
 from .tags import CHANGE_KINDS as CHANGE_KINDS
 from .tags import MERGES as MERGES

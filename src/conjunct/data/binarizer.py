@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
 from math import isfinite
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -12,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from conjunct.data.cells import PARTS, Column, DatePart, Mask, as_narwhals, from_array, from_series
 from conjunct.data.column_rules import (
@@ -23,7 +24,7 @@ from conjunct.data.column_rules import (
     iter_feature_variables,
     rules_for,
 )
-from conjunct.data.containers import boolean_series, check_features, refuse_empty
+from conjunct.data.containers import boolean_series, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.parameters import Constraint, check, check_parameters, is_number, real, whole
@@ -43,6 +44,31 @@ def _is_finite(value: Any) -> bool:
         return is_number(value) and isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
+
+
+class _Header:
+    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
+
+    def __init__(self, table: nw.DataFrame[Any]) -> None:
+        self.names, self.shape = table.columns, table.shape
+
+    def __dataframe__(self) -> _Header:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.names
+
+
+_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and names of the columns of X in an estimator, or compare them."""
+    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
+        table = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
+            X = _Header(table)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,13 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from conjunct.columns import (
     Columns,
@@ -66,31 +65,6 @@ _GROUP_CELLS = 1 << 22
 _SHARE_IN_MEMORY = 8
 _NO_ROWS = "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives them once"
 _NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
-
-
-class _Header:
-    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
-
-    def __init__(self, table: nw.DataFrame[Any]) -> None:
-        self.names, self.shape = table.columns, table.shape
-
-    def __dataframe__(self) -> _Header:
-        return self
-
-    def column_names(self) -> list[str]:
-        return self.names
-
-
-_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
-
-
-def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Keep the number and names of the columns of X in an estimator, or compare them."""
-    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
-        table = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
-            X = _Header(table)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,21 @@ def parse_text(column: pl.Series) -> pl.Series:
     cells = pl.Series(column.name, read.values).set(pl.Series(read.missing), None)
     is_whole = read.kind == "number" and all(map(_WHOLE.fullmatch, text.words))
     return cells.cast(pl.Int64, strict=False) if is_whole else cells
+
+
+def align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the same rows in batches of a multiple of 8, except for the last."""
+    import polars as pl
+
+    carried: pl.DataFrame | None = None
+    for batch in batches:
+        rows = batch if carried is None else pl.concat([carried, batch])
+        whole = rows.height // 8 * 8
+        if whole:
+            yield rows.head(whole)
+        carried = rows.tail(rows.height - whole) if whole < rows.height else None
+    if carried is not None:
+        yield carried
 
 
 class BooleanCells:

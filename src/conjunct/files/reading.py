@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias, TypeVar
 
 import msgspec
 from sklearn.base import clone
@@ -39,7 +39,13 @@ from conjunct.data import (
 )
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.cells import BooleanCells, NumbersError, read_column, read_with_rules
+from conjunct.files.cells import (
+    BooleanCells,
+    NumbersError,
+    align_to_bytes,
+    read_column,
+    read_with_rules,
+)
 from conjunct.files.formats.base import (
     AsText,
     Format,
@@ -52,6 +58,7 @@ from conjunct.files.formats.base import (
     frame_batches,
     is_boolean,
     list_names,
+    locate_error,
     recognise_format,
     select_columns,
 )
@@ -62,6 +69,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _DEFAULTS = ReadOptions()
+T = TypeVar("T")
 Found: TypeAlias = list[ColumnRule] | Dropped
 Line: TypeAlias = tuple[Bits, Bits | None]
 
@@ -148,9 +156,9 @@ def read_boolean(
     >>> read_boolean("animals.csv").names
     ('colour = brown', 'colour = grey', 'swims')
     """
-    options = ReadOptions(
-        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet, table
-    ).expect(header, names, binarizer)
+    cells = separator, tags, null_values, tag_separator
+    options = ReadOptions(format, columns, exclude, id, *cells, sheet, table, header)
+    options = options.expect(names, binarizer)
     known = set() if names is None else set(names)
     with one_line_errors(path):
         file, kind = find_source(path, options)
@@ -385,11 +393,7 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
     {'auto': 'car'}
     """
     if str(path).lower().endswith(".json"):
-        file = check_not_empty(path, "a JSON object of tags and what to call them")
-        try:
-            return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: not a JSON object of tags ({error})") from None
+        return _read_json(path, dict[str, str], "tags", " and what to call them")
     synonyms: dict[str, str] = {}
     for row, line in enumerate(read_review(path), start=1):
         if not line.accept or line.kind not in (None, *MERGES):
@@ -447,15 +451,17 @@ def read_review(path: StrPath) -> list[ReviewLine]:
 
 def read_variables(path: StrPath) -> dict[str, list[str]]:
     """Read variables with their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
-    file = check_not_empty(path, "a JSON object of variables with lists of their columns")
-    try:
-        variables = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{path}: not a JSON object of variables with lists of their columns ({error})"
-        ) from None
+    variables = _read_json(path, dict[str, list[str]], "variables with lists of their columns")
     check_variables(variables)
     return variables
+
+
+def _read_json(path: StrPath, kind: type[T], what: str, more: str = "") -> T:
+    file = check_not_empty(path, f"a JSON object of {what}{more}")
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not a JSON object of {what} ({error})") from None
 
 
 @contextmanager
@@ -605,7 +611,7 @@ class Survey:
         last = scan.names[-1]
         n_rows, n_missing_last = 0, 0
         frame = select_columns(scan.frame, dict.fromkeys([*needed, last]))
-        for batch in _align_to_bytes(frame_batches(frame)):
+        for batch in align_to_bytes(frame_batches(frame)):
             for name, column in [*looked_at.items()]:
                 if column.read(batch.get_column(name)) is None:
                     del self._boolean[name], looked_at[name]
@@ -705,34 +711,11 @@ class Survey:
         return frames
 
 
-def locate_error(
-    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
-) -> InputError:
-    """Return an error about a cell, with the file and the place in it."""
-    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
-    return InputError(f"{where}: {error.problem}; {error.advice}")
-
-
 def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
     """Warn of columns or tags that the model does not use."""
     if others:
         message = f"{what} of {path} that the model does not use: {list_names(others)}"
         warnings.warn(message, ConjunctWarning, stacklevel=2)
-
-
-def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the same rows in batches of a multiple of 8, except for the last."""
-    import polars as pl
-
-    carried: pl.DataFrame | None = None
-    for batch in batches:
-        rows = batch if carried is None else pl.concat([carried, batch])
-        whole = rows.height // 8 * 8
-        if whole:
-            yield rows.head(whole)
-        carried = rows.tail(rows.height - whole) if whole < rows.height else None
-    if carried is not None:
-        yield carried
 
 
 SOURCES.enter(FileSource())

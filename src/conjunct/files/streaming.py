@@ -51,11 +51,12 @@ from conjunct.files.formats.base import (
     columns_as_text,
     find_source,
     is_boolean,
+    locate_error,
     recognise_format,
     select_columns,
 )
 from conjunct.files.raw import Progress, StrPath, one_line_errors
-from conjunct.files.reading import Survey, choose_tags, keep_other_columns, locate_error
+from conjunct.files.reading import Survey, choose_tags, keep_other_columns
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 
 if TYPE_CHECKING:
@@ -240,8 +241,7 @@ def stream(
     """
     if not paths:
         raise InputError("name a file to read")
-    options = ReadOptions(**reading)
-    options = options.expect(options.header, None, binarizer)
+    options = ReadOptions(**reading).expect(None, binarizer)
     allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
     sources = []
     for path in paths:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
-from conjunct.errors import ConjunctWarning, InputError
+from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
 from conjunct.files.cells import (
     BadCellError,
@@ -69,14 +69,12 @@ class ReadOptions:
             if any("\ud800" <= character <= "\udfff" for character in word):
                 raise InputError(f"no file of text holds {word!r}: name another word for missing")
 
-    def expect(
-        self, header: bool | None, names: Sequence[str] | None, binarizer: object = None
-    ) -> ReadOptions:
+    def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
         """Return the options for a file that a model reads, whose names decide about a header."""
         names = getattr(binarizer, "feature_names_in_", names)
-        if header is None and names is not None:
-            header = not all(map(_NUMBERED.fullmatch, map(str, names)))
-        return replace(self, header=header)
+        if self.header is not None or names is None:
+            return self
+        return replace(self, header=not all(map(_NUMBERED.fullmatch, map(str, names))))
 
     def choose_columns(self, names: Sequence[str], file: Path) -> list[str]:
         """Return the columns to make features of, in the order asked for or that of the file."""
@@ -427,6 +425,14 @@ def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
 
 def spell_ids(column: pl.Series) -> list[str]:
     return ["" if value is None else str(value) for value in column]
+
+
+def locate_error(
+    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
+) -> InputError:
+    """Return an error about a cell, with the file and the place in it."""
+    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
+    return InputError(f"{where}: {error.problem}; {error.advice}")
 
 
 def list_names(names: Sequence[str], most: int = 10) -> str:
