@@ -3,13 +3,13 @@
 from .binarizer import Binarizer as Binarizer
 from .binarizer import BinarizerRecord as BinarizerRecord
 from .binarizer import apply_rules as apply_rules
-from .binarizer import check_features as check_features
 from .boolean_data import SOURCES as SOURCES
 from .boolean_data import BooleanData as BooleanData
 from .boolean_data import BooleanDataContainer as BooleanDataContainer
 from .boolean_data import DataSummary as DataSummary
 from .boolean_data import Ids as Ids
 from .boolean_data import PartitionedContainer as PartitionedContainer
+from .boolean_data import check_features as check_features
 from .boolean_data import container_of as container_of
 from .boolean_data import prepare as prepare
 from .boolean_data import wrap_rows as wrap_rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from math import isfinite
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -13,8 +12,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
+from conjunct.data.boolean_data import check_features
 from conjunct.data.cells import PARTS, Column, DatePart, Mask, as_narwhals, from_array, from_series
 from conjunct.data.column_rules import (
     Binning,
@@ -44,31 +44,6 @@ def _is_finite(value: Any) -> bool:
         return is_number(value) and isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
-
-
-class _Header:
-    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
-
-    def __init__(self, table: nw.DataFrame[Any]) -> None:
-        self.names, self.shape = table.columns, table.shape
-
-    def __dataframe__(self) -> _Header:
-        return self
-
-    def column_names(self) -> list[str]:
-        return self.names
-
-
-_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
-
-
-def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Keep the number and names of the columns of X in an estimator, or compare them."""
-    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
-        table = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
-            X = _Header(table)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

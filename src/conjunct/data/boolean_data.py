@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from conjunct.columns import Columns, Counts, PackedColumns, convert_layout, pack_columns
 from conjunct.counting import Engine, PartitionedColumns, engine_of
@@ -320,6 +322,31 @@ class BooleanData:
             if missing is not None and missing.any():
                 column, row = self.preparation.source_of(name), int(missing.argmax())
                 raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
+
+
+class _Header:
+    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
+
+    def __init__(self, table: nw.DataFrame[Any]) -> None:
+        self.names, self.shape = table.columns, table.shape
+
+    def __dataframe__(self) -> _Header:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.names
+
+
+_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and names of the columns of X in an estimator, or compare them."""
+    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
+        table = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
+            X = _Header(table)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 class BooleanDataContainer(Container):

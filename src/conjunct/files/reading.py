@@ -486,6 +486,7 @@ class FileSource:
     """The reader of paths for ``BooleanData.from_data``."""
 
     name = "file"
+    summary = "tables and tags in files"
     read = staticmethod(read_boolean)
 
 
