@@ -9,6 +9,7 @@ from .boolean_data import BooleanDataContainer as BooleanDataContainer
 from .boolean_data import DataSummary as DataSummary
 from .boolean_data import Ids as Ids
 from .boolean_data import PartitionedContainer as PartitionedContainer
+from .boolean_data import check_features as check_features
 from .boolean_data import container_of as container_of
 from .boolean_data import prepare as prepare
 from .boolean_data import wrap_rows as wrap_rows
@@ -45,7 +46,6 @@ from .containers import Frame as Frame
 from .containers import Preparation as Preparation
 from .containers import as_table as as_table
 from .containers import check_distinct as check_distinct
-from .containers import check_features as check_features
 from .inference import infer_all as infer_all
 from .tags import CHANGE_KINDS as CHANGE_KINDS
 from .tags import MERGES as MERGES

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from conjunct.data.boolean_data import check_features
 from conjunct.data.cells import PARTS, Column, DatePart, Mask, as_narwhals, from_array, from_series
 from conjunct.data.column_rules import (
     Binning,
@@ -23,7 +24,7 @@ from conjunct.data.column_rules import (
     iter_feature_variables,
     rules_for,
 )
-from conjunct.data.containers import boolean_series, check_features, refuse_empty
+from conjunct.data.containers import boolean_series, refuse_empty
 from conjunct.data.variables import group_by_variable
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.parameters import Constraint, check, check_parameters, is_number, real, whole

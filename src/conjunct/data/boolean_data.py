@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from conjunct.columns import Columns, Counts, PackedColumns, convert_layout, pack_columns
 from conjunct.counting import Engine, PartitionedColumns, engine_of
@@ -322,6 +324,31 @@ class BooleanData:
                 raise CellError(column, row, None, "the value is missing", MISSING_ADVICE)
 
 
+class _Header:
+    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
+
+    def __init__(self, table: nw.DataFrame[Any]) -> None:
+        self.names, self.shape = table.columns, table.shape
+
+    def __dataframe__(self) -> _Header:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.names
+
+
+_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and names of the columns of X in an estimator, or compare them."""
+    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
+        table = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
+            X = _Header(table)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
 class BooleanDataContainer(Container):
     """Boolean data itself, or made of a raw data frame: what comes out then is one of its kind."""
 
@@ -333,10 +360,6 @@ class BooleanDataContainer(Container):
         self.preparation = data.preparation
         if frame is not None:
             self.backend, self.index = frame.backend, frame.index
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.data.names)
 
     @property
     def has_names(self) -> bool:
@@ -413,7 +436,7 @@ class PartitionedContainer(Container):
         read, data = ReadPart(tuple(names), rules, self.preparation), self.data
         binarizer = self.preparation.binarizer
         if self.lazy is not None:
-            source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+            source = tuple(names if binarizer is None else binarizer.feature_names_in_)
             read = replace(read, source=source)
             data = self.lazy.select(*(f"c{k}" for k in self.positions(source))).to_native()
         parts = self.engine.partitions(data, read, len(names), rules.storage, rules.n_jobs)
@@ -442,16 +465,8 @@ class ReadPart:
         return columns if isinstance(data, BooleanData) else convert_layout(columns, "auto")
 
 
-class Source(Protocol):
-    """Something outside of memory that Boolean data is read from, by the kind of its address."""
-
-    name: str
-
-    def read(self, address: Any, **options: Any) -> BooleanData: ...
-
-
 # Files stand above data. What reads them enters itself here and is found by the folder's name.
-SOURCES: Registry[Source] = Registry("source", "conjunct.files.reading")
+SOURCES: Registry[Any] = Registry("source", "conjunct.files.reading")
 
 
 def container_of(X: Any) -> Container:
@@ -533,8 +548,7 @@ def read_part(
     preparation: Preparation, names: tuple[str, ...], rules: CellRules, data: Any
 ) -> Columns:
     """Return the columns of some rows of a table, here or on a worker."""
-    container = prepare(preparation, names, wrap_rows(data))
-    return wrap_rows(container).columns(names, rules)
+    return wrap_rows(prepare(preparation, names, wrap_rows(data))).columns(names, rules)
 
 
 @dataclass(frozen=True)

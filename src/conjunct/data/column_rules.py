@@ -625,7 +625,7 @@ def _make_categories(
         room -= settings.rare_categories == "group"
         frequent = sorted(sorted(frequent, key=lambda k: (-counts[k], k))[:room])
     values = [column.words[k] for k in frequent]
-    rare = [w for k, w in enumerate(column.words) if counts[k] and w not in {*values}]
+    rare = [column.words[k] for k in np.flatnonzero(counts) if k not in frequent]
     if not values:
         return Dropped(column.name, "every word in it is rare")
     # if most rows are others, that says nothing about any of them
@@ -654,10 +654,8 @@ def _make_tags(
     if len(counts) > settings.max_categories and not is_asked:
         # a tag of one row says nothing about others
         least = max(least, 2)
-    frequent = sorted(
-        (tag for tag, count in counts.items() if count >= least),
-        key=lambda tag: (-counts[tag], tag),
-    )
+    often = (tag for tag, count in counts.items() if count >= least)
+    frequent = sorted(often, key=lambda tag: (-counts[tag], tag))
     values = sorted(frequent if is_asked else frequent[:_MOST_TAGS])
     if not values:
         return Dropped(column.name, "no tag comes again" if counts else "every list is empty")
@@ -682,9 +680,8 @@ def _choose_date_rules(column: Column, settings: Binarizer) -> list[ColumnRule] 
             continue
         if part == "weekday" and are_months and not has_hours:
             continue
-        made = (_choose_number_rules if part == "year" else _choose_word_rules)(
-            take_date_part(column, part), settings, part
-        )
+        choose = _choose_number_rules if part == "year" else _choose_word_rules
+        made = choose(take_date_part(column, part), settings, part)
         if not isinstance(made, Dropped):
             rules.extend(made)
     return rules or Dropped(column.name, "all dates have the same parts")

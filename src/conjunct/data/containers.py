@@ -14,13 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from conjunct.columns import (
     Columns,
@@ -33,7 +32,7 @@ from conjunct.columns import (
     convert_layout,
     pack_columns,
 )
-from conjunct.counting import PartitionedColumns
+from conjunct.counting import DiskPartitions, PartitionedColumns, ScratchFile
 from conjunct.data.cells import (
     CellRules,
     Cells,
@@ -66,31 +65,6 @@ _GROUP_CELLS = 1 << 22
 _SHARE_IN_MEMORY = 8
 _NO_ROWS = "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives them once"
 _NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
-
-
-class _Header:
-    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
-
-    def __init__(self, table: nw.DataFrame[Any]) -> None:
-        self.names, self.shape = table.columns, table.shape
-
-    def __dataframe__(self) -> _Header:
-        return self
-
-    def column_names(self) -> list[str]:
-        return self.names
-
-
-_ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 9)
-
-
-def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Keep the number and names of the columns of X in an estimator, or compare them."""
-    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
-        table = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
-            X = _Header(table)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,20 +163,20 @@ class Container(ABC):
         return self.data
 
     @property
-    @abstractmethod
-    def n_columns(self) -> int: ...
+    def n_columns(self) -> int:
+        return len(self.names or ())
 
     @abstractmethod
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         """Return the columns called ``names``."""
 
-    @abstractmethod
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         """Return other columns in a container of this kind.
 
         Missing cells are null in data frames, and NaN in arrays, which are of floats then.
         ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
         """
+        return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
 
     def rename(self, names: tuple[str, ...]) -> Container:
         """Return the same container with other names of its columns."""
@@ -318,27 +292,25 @@ class SparseMatrix(Array):
 class Frame(Container):
     """A data frame of any library that narwhals knows."""
 
+    is_table = True
+
     def __init__(self, data: Any, frame: nw.DataFrame[Any]) -> None:
-        self.data = data
-        self.frame = frame
+        self.data, self.frame = data, frame
         self.backend = str(frame.implementation.value)
         names = tuple(frame.columns)
         self.names = names if all(isinstance(name, str) for name in names) else None
         self.index = nw.maybe_get_index(frame)
 
-    is_table = True
-
     def schema(self) -> Iterable[Any]:
         return self.frame.schema.values()
 
     def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        known = [*map(str, self.frame.columns if self.names is None else self.names)]
-        position = {name: k for k, name in enumerate(known)}
-        wanted = known if names is None else names
-        refuse_absent(wanted, position)
-        columns = list(self.frame.iter_columns())
+        known = self.names or map(str, self.frame.columns)
+        columns = dict(zip(known, self.frame.iter_columns(), strict=True))
+        wanted = columns if names is None else names
+        refuse_absent([*wanted], columns)
         for name in wanted:
-            yield from_series(name, columns[position[name]])
+            yield from_series(name, columns[name])
 
     @property
     def n_columns(self) -> int:
@@ -355,10 +327,6 @@ class Frame(Container):
 
         return pack_columns(lines(), len(self.frame), rules.n_jobs)
 
-    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        backend = self.frame.implementation
-        return self.adopt(make_frame(columns, names, backend, nullable=nullable))
-
 
 class Baskets(Container):
     """A list of baskets: the items of each row."""
@@ -373,10 +341,6 @@ class Baskets(Container):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return the distinct items, as text, in code-point order."""
         return tuple(sorted({item for basket in self.data for item in _iter_items(basket)}))
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.names)
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         position = {name: k for k, name in enumerate(names)}
@@ -473,10 +437,6 @@ class Batched(Container):
     names: tuple[str, ...]
     is_table = True
 
-    @property
-    def n_columns(self) -> int:
-        return len(self.names)
-
     def collect(self, positions: Sequence[int]) -> Any:
         batches = [nw.from_native(batch) for batch in self.batches(positions)]
         return nw.concat(batches).to_native() if batches else refuse_empty(len(positions), 0)
@@ -503,8 +463,6 @@ class Batched(Container):
         else:
             columns = concat_rows(held).with_jobs(rules.n_jobs)
             return convert_layout(columns, rules.storage, counts=counts)
-        from conjunct.counting import DiskPartitions, ScratchFile
-
         scratch = ScratchFile()
         while held:
             scratch.append(held.pop(0))
@@ -513,15 +471,12 @@ class Batched(Container):
         disk = DiskPartitions(scratch, available_bytes() // 2, rules.n_jobs, rules.storage)
         return PartitionedColumns(disk)
 
-    def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
-
     def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
         from conjunct.data.boolean_data import read_part
 
         first_row = 0
         binarizer = self.preparation.binarizer
-        source = tuple(names) if binarizer is None else tuple(binarizer.feature_names_in_)
+        source = tuple(names if binarizer is None else binarizer.feature_names_in_)
         for batch in self.batches(self.positions(source)):
             frame = nw.from_native(batch, eager_only=True)
             if not len(frame):

@@ -187,11 +187,8 @@ class TagCleaner(TransformerMixin, BaseEstimator):
     def merges(self) -> list[Merged]:
         """Return the tags that got another spelling, those of most rows first."""
         check_is_fitted(self)
-        changed = [
-            Merged(tag, into, self.counts_[tag])
-            for tag, into in self.mapping_.items()
-            if tag != into
-        ]
+        pairs = ((tag, into) for tag, into in self.mapping_.items() if tag != into)
+        changed = [Merged(tag, into, self.counts_[tag]) for tag, into in pairs]
         return sorted(changed, key=lambda merged: (-merged.rows, merged.tag))
 
     def proposals(self, similarity: float = 85) -> list[Proposal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,21 @@ def parse_text(column: pl.Series) -> pl.Series:
     cells = pl.Series(column.name, read.values).set(pl.Series(read.missing), None)
     is_whole = read.kind == "number" and all(map(_WHOLE.fullmatch, text.words))
     return cells.cast(pl.Int64, strict=False) if is_whole else cells
+
+
+def align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the same rows in batches of a multiple of 8, except for the last."""
+    import polars as pl
+
+    carried: pl.DataFrame | None = None
+    for batch in batches:
+        rows = batch if carried is None else pl.concat([carried, batch])
+        whole = rows.height // 8 * 8
+        if whole:
+            yield rows.head(whole)
+        carried = rows.tail(rows.height - whole) if whole < rows.height else None
+    if carried is not None:
+        yield carried
 
 
 class BooleanCells:
@@ -228,7 +243,7 @@ def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], 
     return np.array(rows, np.int64), tags
 
 
-def find_splitter(cells: Sequence[str], separator: str | None) -> Split | None:
+def find_splitter(cells: Sequence[str], separator: str | None, otherwise: Split) -> Split:
     """Return how to split cells: as asked, as JSON, or at the first usual separator that occurs."""
     if separator is None:
         filled = [cell for cell in cells if cell.strip()]
@@ -236,15 +251,11 @@ def find_splitter(cells: Sequence[str], separator: str | None) -> Split | None:
             return _split_json
         separator = next((s for s in _SEPARATORS if any(s in cell for cell in cells)), None)
     if separator is None:
-        return None
+        return otherwise
     if not separator.strip(" "):
         return str.split
     between = separator
     return lambda cell: [tag for part in cell.split(between) if (tag := part.strip())]
-
-
-def take_one_tag(cell: str) -> list[str]:
-    return [cell.strip()] if cell.strip() else []
 
 
 def _split_json(cell: str) -> list[str]:

@@ -368,8 +368,10 @@ def model_file(
         made = zip(feature_set.iterations, feature_set.lineage.made, strict=True)
         added: dict[int, list[AddedFeature]] = {}
         for number, (iteration, each) in enumerate(made, start=len(names)):
-            literals, *count = each if isinstance(each, Tally) else (each,)
-            record = AddedFeature(list(literals), supports[number], *count)
+            record = AddedFeature([*each], supports[number])
+            if isinstance(each, Tally):
+                literals = [*each.literals]
+                record = AddedFeature(literals, supports[number], each.number, each.exactly)
             added.setdefault(iteration, []).append(record)
         parts["added"] = [*added.values()]
         parts["dropped"] = [k for k in range(len(names)) if k not in supports]

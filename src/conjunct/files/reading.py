@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias, TypeVar
 
 import msgspec
 from sklearn.base import clone
@@ -39,7 +39,13 @@ from conjunct.data import (
 )
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
-from conjunct.files.cells import BooleanCells, NumbersError, read_column, read_with_rules
+from conjunct.files.cells import (
+    BooleanCells,
+    NumbersError,
+    align_to_bytes,
+    read_column,
+    read_with_rules,
+)
 from conjunct.files.formats.base import (
     AsText,
     Format,
@@ -52,6 +58,7 @@ from conjunct.files.formats.base import (
     frame_batches,
     is_boolean,
     list_names,
+    locate_error,
     recognise_format,
     select_columns,
 )
@@ -62,6 +69,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _DEFAULTS = ReadOptions()
+T = TypeVar("T")
 Found: TypeAlias = list[ColumnRule] | Dropped
 Line: TypeAlias = tuple[Bits, Bits | None]
 
@@ -148,9 +156,9 @@ def read_boolean(
     >>> read_boolean("animals.csv").names
     ('colour = brown', 'colour = grey', 'swims')
     """
-    options = ReadOptions(
-        format, columns, exclude, id, separator, tags, null_values, tag_separator, sheet, table
-    ).expect(header, names, binarizer)
+    cells = separator, tags, null_values, tag_separator
+    options = ReadOptions(format, columns, exclude, id, *cells, sheet, table, header)
+    options = options.expect(names, binarizer)
     known = set() if names is None else set(names)
     with one_line_errors(path):
         file, kind = find_source(path, options)
@@ -167,7 +175,7 @@ def read_boolean(
             found = found.align(choose_tags(found.names, file, kind, options))
         else:
             if names is not None and binarizer is None and cleaner is None:
-                rules = [(name, [BooleanRule(name)]) for name in names]
+                rules: list[tuple[str, Found]] = [(name, [BooleanRule(name)]) for name in names]
                 binarizer = Binarizer.from_rules({}, rules)
             wide = kind.numbers or kind.table(file)
             survey = Survey([file], [wide], options, binarizer or Binarizer(), progress)
@@ -308,13 +316,10 @@ def look(
     """Return a file's Boolean table, and what each of its columns was taken for."""
     table = read_boolean(path, **asdict(options), binarizer=binarizer)
     if table.tags:
-        tags: list[str] = next(filter(None, table.convert("baskets")), [])
-        example = ", ".join(map(str, tags))
-        name = options.tags or "tags"
-        about = f"{len(table.names)} tags, one feature each"
-        return table, [
-            ColumnView(name, "tags", example, 0, len(table.names), about, "--exclude TAG")
-        ]
+        example = ", ".join(next(filter(None, table.convert("baskets")), []))
+        name, n_tags = options.tags or "tags", len(table.names)
+        about = f"{n_tags} tags, one feature each"
+        return table, [ColumnView(name, "tags", example, 0, n_tags, about, "--exclude TAG")]
     fitted = table.preparation.binarizer
     rules: dict[str, list[ColumnRule]] = {name: [BooleanRule(name)] for name in table.names}
     rules = rules if fitted is None else fitted.rules_by_column()
@@ -364,15 +369,11 @@ def _describe_rules(name: str, rules: Sequence[ColumnRule]) -> tuple[str, str]:
     rule = rules[0]
     if isinstance(rule, BooleanRule):
         return "yes or no", f"--exclude {name!r}"
-    as_words = f"--categorical {name!r}"
-    if isinstance(rule, TagsRule):
-        return "tags", as_words
-    if rule.part is not None:
-        return "dates", as_words
-    if isinstance(rule, NumberRule):
-        return "numbers", f"--edges '{name}=…'"
+    if isinstance(rule, TagsRule) or rule.part is not None:
+        return "tags" if isinstance(rule, TagsRule) else "dates", f"--categorical {name!r}"
     if rule.written != "words":
-        return "values", f"--edges '{name}=…'"
+        kind = "numbers" if isinstance(rule, NumberRule) else "values"
+        return kind, f"--edges '{name}=…'"
     return "words", "--max-categories N"
 
 
@@ -392,11 +393,7 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
     {'auto': 'car'}
     """
     if str(path).lower().endswith(".json"):
-        file = check_not_empty(path, "a JSON object of tags and what to call them")
-        try:
-            return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: not a JSON object of tags ({error})") from None
+        return _read_json(path, dict[str, str], "tags", " and what to call them")
     synonyms: dict[str, str] = {}
     for row, line in enumerate(read_review(path), start=1):
         if not line.accept or line.kind not in (None, *MERGES):
@@ -441,7 +438,7 @@ def read_review(path: StrPath) -> list[ReviewLine]:
     lines = []
     for row, cells in enumerate(table.iter_rows(named=True), start=1):
         decision = (cells.get("accept") or "").strip()
-        accept = True if "accept" not in cells else meaning(decision) if decision else None
+        accept = True if "accept" not in cells else meaning(decision)
         if decision and accept is None:
             raise InputError(f"{path}, row {row}, column 'accept': {decision!r} is not yes or no")
         kind = cells.get("kind")
@@ -454,15 +451,17 @@ def read_review(path: StrPath) -> list[ReviewLine]:
 
 def read_variables(path: StrPath) -> dict[str, list[str]]:
     """Read variables with their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
-    file = check_not_empty(path, "a JSON object of variables with lists of their columns")
-    try:
-        variables = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{path}: not a JSON object of variables with lists of their columns ({error})"
-        ) from None
+    variables = _read_json(path, dict[str, list[str]], "variables with lists of their columns")
     check_variables(variables)
     return variables
+
+
+def _read_json(path: StrPath, kind: type[T], what: str, more: str = "") -> T:
+    file = check_not_empty(path, f"a JSON object of {what}{more}")
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not a JSON object of {what} ({error})") from None
 
 
 @contextmanager
@@ -613,7 +612,7 @@ class Survey:
         last = scan.names[-1]
         n_rows, n_missing_last = 0, 0
         frame = select_columns(scan.frame, dict.fromkeys([*needed, last]))
-        for batch in _align_to_bytes(frame_batches(frame)):
+        for batch in align_to_bytes(frame_batches(frame)):
             for name, column in [*looked_at.items()]:
                 if column.read(batch.get_column(name)) is None:
                     del self._boolean[name], looked_at[name]
@@ -713,34 +712,11 @@ class Survey:
         return frames
 
 
-def locate_error(
-    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
-) -> InputError:
-    """Return an error about a cell, with the file and the place in it."""
-    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
-    return InputError(f"{where}: {error.problem}; {error.advice}")
-
-
 def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
     """Warn of columns or tags that the model does not use."""
     if others:
         message = f"{what} of {path} that the model does not use: {list_names(others)}"
         warnings.warn(message, ConjunctWarning, stacklevel=2)
-
-
-def _align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the same rows in batches of a multiple of 8, except for the last."""
-    import polars as pl
-
-    carried: pl.DataFrame | None = None
-    for batch in batches:
-        rows = batch if carried is None else pl.concat([carried, batch])
-        whole = rows.height // 8 * 8
-        if whole:
-            yield rows.head(whole)
-        carried = rows.tail(rows.height - whole) if whole < rows.height else None
-    if carried is not None:
-        yield carried
 
 
 SOURCES.enter(FileSource())

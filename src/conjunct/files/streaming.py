@@ -51,11 +51,12 @@ from conjunct.files.formats.base import (
     columns_as_text,
     find_source,
     is_boolean,
+    locate_error,
     recognise_format,
     select_columns,
 )
 from conjunct.files.raw import Progress, StrPath, one_line_errors
-from conjunct.files.reading import Survey, choose_tags, keep_other_columns, locate_error
+from conjunct.files.reading import Survey, choose_tags, keep_other_columns
 from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_bytes
 
 if TYPE_CHECKING:
@@ -240,8 +241,7 @@ def stream(
     """
     if not paths:
         raise InputError("name a file to read")
-    options = ReadOptions(**reading)
-    options = options.expect(options.header, None, binarizer)
+    options = ReadOptions(**reading).expect(None, binarizer)
     allowed = resident_bytes() + available_bytes() // 2 if memory is None else parse_bytes(memory)
     sources = []
     for path in paths:
@@ -256,7 +256,14 @@ def stream(
             f"{sources[tagged.index(False)][0]} not"
         )
     if not all(tagged):
-        found = _stream_table(sources, options, binarizer or Binarizer(), allowed, progress)
+        files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
+        survey = Survey(files, formats, options, binarizer or Binarizer(), progress, allowed).scan()
+        names = tuple(survey.binarizer.get_feature_names_out())
+        rules = survey.rules or {}
+        each = zip(files, survey.n_rows, survey.ways, strict=True)
+        rows = tuple(FileRows(file, options, n, names, rules, way) for file, n, way in each)
+        preparation = Preparation(survey.binarizer).drop_idle_binarizer()
+        found = Stream(rows, names, allowed, preparation, progress=progress)
     else:
         if binarizer is not None and hasattr(binarizer, "rules_"):
             raise InputError(
@@ -265,22 +272,6 @@ def stream(
             )
         found = _stream_tags(sources, options, allowed, progress)
     return found if cleaner is None else _clean_stream(found, cleaner)
-
-
-def _stream_table(
-    sources: Sequence[tuple[Path, Format]],
-    options: ReadOptions,
-    binarizer: Binarizer,
-    memory: int,
-    progress: Progress | None,
-) -> Stream:
-    files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
-    survey = Survey(files, formats, options, binarizer, progress, memory).scan()
-    names = tuple(survey.binarizer.get_feature_names_out())
-    each = zip(files, survey.n_rows, survey.ways, strict=True)
-    rows = tuple(FileRows(f, options, n, names, survey.rules or {}, way) for f, n, way in each)
-    preparation = Preparation(survey.binarizer).drop_idle_binarizer()
-    return Stream(rows, names, memory, preparation, progress=progress)
 
 
 def _stream_tags(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
-from conjunct.errors import ConjunctWarning, InputError
+from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
 from conjunct.files.cells import (
     BadCellError,
@@ -21,7 +21,6 @@ from conjunct.files.cells import (
     find_splitter,
     parse_text,
     split_cells,
-    take_one_tag,
 )
 from conjunct.files.raw import (
     Progress,
@@ -70,14 +69,12 @@ class ReadOptions:
             if any("\ud800" <= character <= "\udfff" for character in word):
                 raise InputError(f"no file of text holds {word!r}: name another word for missing")
 
-    def expect(
-        self, header: bool | None, names: Sequence[str] | None, binarizer: object = None
-    ) -> ReadOptions:
+    def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
         """Return the options for a file that a model reads, whose names decide about a header."""
         names = getattr(binarizer, "feature_names_in_", names)
-        if header is None and names is not None:
-            header = not all(map(_NUMBERED.fullmatch, map(str, names)))
-        return replace(self, header=header)
+        if self.header is not None or names is None:
+            return self
+        return replace(self, header=not all(map(_NUMBERED.fullmatch, map(str, names))))
 
     def choose_columns(self, names: Sequence[str], file: Path) -> list[str]:
         """Return the columns to make features of, in the order asked for or that of the file."""
@@ -356,13 +353,17 @@ class TableFormat(Format):
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         """Yield the tags of each row, from one cell: ``water;tree``, a JSON list, or a list."""
+
+        def take_one(cell: str) -> list[str]:
+            return [tag] if (tag := cell.strip()) else []
+
         scan, batches = self.text_batches(file, options, options.tags, options.id)
         n_rows, split = 0, None
         for batch in batches:
             cells = batch.get_column(options.tags or "").to_list()
             if split is None:
                 texts = [cell for cell in cells if isinstance(cell, str)]
-                split = find_splitter(texts, options.tag_separator) or take_one_tag
+                split = find_splitter(texts, options.tag_separator, take_one)
             try:
                 pairs = split_cells(cells, split)
             except BadCellError as bad:
@@ -424,6 +425,14 @@ def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
 
 def spell_ids(column: pl.Series) -> list[str]:
     return ["" if value is None else str(value) for value in column]
+
+
+def locate_error(
+    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
+) -> InputError:
+    """Return an error about a cell, with the file and the place in it."""
+    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
+    return InputError(f"{where}: {error.problem}; {error.advice}")
 
 
 def list_names(names: Sequence[str], most: int = 10) -> str:
@@ -489,11 +498,8 @@ def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compr
 
 def _match_name(path: StrPath, kinds: Sequence[Format]) -> tuple[Format, Compression] | None:
     name = Path(path).name.lower()
-    for kind in kinds:
-        for ending, compression in kind.endings():
-            if name.endswith(ending):
-                return kind, compression
-    return None
+    endings = ((kind, *ending) for kind in kinds for ending in kind.endings())
+    return next(((kind, how) for kind, ending, how in endings if name.endswith(ending)), None)
 
 
 def _describe_unknown(path: StrPath, kinds: Sequence[Format]) -> str:

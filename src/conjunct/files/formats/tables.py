@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 import scipy.sparse as sp
 
-from conjunct.errors import CellError, InputError
+from conjunct.errors import InputError
 from conjunct.files.formats.base import (
     FORMATS,
     AsText,
@@ -241,13 +241,13 @@ class Arff(TableFormat):
         while batch := list(islice(rows, BATCH_ROWS)):
             columns = {}
             for attribute, *cells in zip(attributes, *batch, strict=True):
-                try:
-                    columns[attribute.name] = _make_series(attribute, cells)
-                except CellError as error:
-                    place = self.place(file, options, BATCH_ROWS * len(parts) + error.row)
-                    raise InputError(
-                        f"{file}, {place}, column {error.column!r}: {error.problem}"
-                    ) from None
+                column = columns[attribute.name] = _make_series(attribute, cells)
+                if column.null_count() > cells.count(None):
+                    lost = zip(cells, column.is_null(), strict=True)
+                    row = [cell is not None and is_lost for cell, is_lost in lost].index(True)
+                    place = self.place(file, options, BATCH_ROWS * len(parts) + row)
+                    where = f"{file}, {place}, column {attribute.name!r}"
+                    raise InputError(f"{where}: {cells[row]!r} is not a number")
             parts.append(pl.DataFrame(columns))
         if not parts:
             raise InputError(f"{file} has attributes but no rows")
@@ -371,12 +371,7 @@ def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
         return text.cast(pl.Enum(list(dict.fromkeys(attribute.values))))
     if attribute.kind not in _NUMBERS:
         return text
-    numbers = text.cast(pl.Float64, strict=False)
-    if numbers.null_count() > text.null_count():
-        bad = (numbers.is_null() & text.is_not_null()).arg_max() or 0
-        problem = f"{cells[bad]!r} is not a number"
-        raise CellError(attribute.name, bad, cells[bad], problem, "correct it")
-    return numbers
+    return text.cast(pl.Float64, strict=False)
 
 
 class Columnar(TableFormat):
@@ -533,9 +528,30 @@ class Database(TableFormat):
 
 @lru_cache(maxsize=1)
 def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
+    """Return a table, through a connection that only reads."""
     import polars as pl
 
-    with closing(_connect(file)) as base:
+    with file.open("rb") as opened:
+        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
+    unreadable = f"{file} is not a readable database"
+    connection: Any
+    if is_sqlite:
+        import sqlite3
+
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    else:
+        try:
+            import duckdb
+        except ImportError:
+            raise InputError(
+                f"{file} is not a database of SQLite; those of DuckDB need duckdb: "
+                "pip install duckdb"
+            ) from None
+        try:
+            connection = duckdb.connect(file, read_only=True)
+        except duckdb.Error as error:
+            raise InputError(f"{unreadable}: {first_line(error)}") from None
+    with closing(connection) as base:
         try:
             known = [row[0] for row in base.execute(_TABLES).fetchall()]
             if name is None and len(known) == 1:
@@ -555,31 +571,11 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 (databases have no errors in common)
-            raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
+            raise InputError(f"{unreadable}: {first_line(error)}") from None
     if not rows:
         raise InputError(f"{file}: table {name!r} has no rows")
     columns = zip(names, zip(*rows, strict=True), strict=True)
     return pl.DataFrame([make_series(label, cells) for label, cells in columns])
-
-
-def _connect(file: Path) -> Any:
-    """Return a connection that only reads."""
-    with file.open("rb") as opened:
-        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
-    if is_sqlite:
-        import sqlite3
-
-        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(
-            f"{file} is not a database of SQLite; those of DuckDB need duckdb: pip install duckdb"
-        ) from None
-    try:
-        return duckdb.connect(file, read_only=True)
-    except duckdb.Error as error:
-        raise InputError(f"{file} is not a readable database: {first_line(error)}") from None
 
 
 class Npz(Format):

@@ -68,9 +68,8 @@ class Baskets(Format):
         n_rows, split, expected = 0, None, None
         for batch in line_batches(file):
             if split is None:
-                split = (
-                    find_splitter(batch, options.tag_separator or options.separator) or str.split
-                )
+                separator = options.tag_separator or options.separator
+                split = find_splitter(batch, separator, str.split)
                 expected = estimate_rows(file, len(batch), sum(len(x.encode()) + 1 for x in batch))
             try:
                 pairs = split_cells(batch, split)
@@ -162,19 +161,14 @@ def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
                 length=_SVMLIGHT_BYTES,
             )
         except (ValueError, OverflowError) as error:
-            raise _explain_svmlight(file, error) from None
+            for number, line in enumerate(text_lines(file), start=1):
+                try:
+                    load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
+                except (ValueError, OverflowError) as bad:
+                    where = f"{file}, line {number}"
+                    raise InputError(f"{where}: not a row of SVMlight ({bad})") from None
+            raise InputError(f"{file} cannot be read: {error}") from None
         yield part, min(1.0, (start + _SVMLIGHT_BYTES) / size)
-
-
-def _explain_svmlight(file: Path, error: Exception) -> InputError:
-    from sklearn.datasets import load_svmlight_file
-
-    for number, line in enumerate(text_lines(file), start=1):
-        try:
-            load_svmlight_file(io.BytesIO(line.encode()), zero_based=True, multilabel=True)
-        except (ValueError, OverflowError) as bad:
-            return InputError(f"{file}, line {number}: not a row of SVMlight ({bad})")
-    return InputError(f"{file} cannot be read: {error}")
 
 
 class Long(Format):
@@ -209,16 +203,15 @@ class Long(Format):
 
         wide = self.table(file)
         scan, batches = wide.text_batches(file, options)
-        names = scan.names
-        if len(names) < 2:
+        if len(scan.names) < 2:
             raise InputError(
                 f"{file} has one column: a long table needs one of ids and one of tags"
             )
         id_name, tag_name = options.id, options.tags
         if id_name is None:
-            id_name = next(name for name in names if name != tag_name)
+            id_name = next(name for name in scan.names if name != tag_name)
         if tag_name is None:
-            tag_name = next(name for name in names if name != id_name)
+            tag_name = next(name for name in scan.names if name != id_name)
         packer, row_of = TagPacker(), dict[str, int]()
         n_read = 0
         for batch in batches:
@@ -239,6 +232,5 @@ class Long(Format):
         return packer.table(len(row_of), Ids(id_name, tuple(row_of)))
 
 
-FORMATS.enter(Baskets())
-FORMATS.enter(Svmlight())
-FORMATS.enter(Long())
+for kind in (Baskets, Svmlight, Long):
+    FORMATS.enter(kind())
