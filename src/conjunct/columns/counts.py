@@ -434,7 +434,8 @@ class MaskedCounts(PairCounts):
 
 
 def _count_conjunctions(left: Positions, right: Positions, dtype: Any, part: Any) -> Any:
-    return part.conjunction_counts(left, right, dtype)
+    both = part.conjunctions(left, right)
+    return np.asarray(part.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
 
 
 def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
@@ -443,4 +444,5 @@ def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
 
 def count_borders(columns: Positions, dtype: Any, part: Any) -> Borders:
     """Count some columns of a part with all, where cells are missing."""
-    return part.border_counts(columns, dtype)
+    counts = part.select(columns.tolist()).count_with(part)
+    return tuple(np.asarray(each, dtype) for each in counts)  # type: ignore[return-value]
