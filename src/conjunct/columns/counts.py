@@ -171,10 +171,6 @@ class PairCounts(ABC):
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         """Return the counts of some pairs."""
 
-    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
-        supports = self.supports
-        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
-
     def __add__(self, other: Self) -> Self:
         return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
@@ -224,7 +220,8 @@ class CountMatrix(PairCounts):
             yield self.for_pairs(row[above] + some.start, right[above])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        return self._with_supports(left, right, self.joint[left, right])
+        supports, joint = self.supports, self.joint[left, right]
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
@@ -371,6 +368,10 @@ class PairList(PairCounts):
         matrix = np.zeros((m, m), joint.dtype)
         matrix[left, right] = matrix[right, left] = joint
         return matrix
+
+    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+        supports = self.supports
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,6 +93,8 @@ class PackedColumns(Columns):
     def to_bits(self) -> PackedColumns:
         return self
 
+    rows_as_bits = to_bits
+
     def cells(self, position: int) -> tuple[Mask, None]:
         line = self.raw_columns[position]
         return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
@@ -196,7 +198,8 @@ class PackedColumns(Columns):
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
-        return CountMatrix(self.n_rows, np.asarray(self.joint_counts(), dtype))
+        joint = count_pairs(self.raw_columns, n_jobs=self.n_threads)
+        return CountMatrix(self.n_rows, np.asarray(joint, dtype))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Count rows in which a column of these and one of ``other`` (or of these) are true."""
@@ -469,7 +472,10 @@ class MergedBits:
         self._make_room()
 
     def _make_room(self) -> None:
-        self._lines = np.pad(self._lines[: self._n], ((0, max(32, self._n // 4)), (0, 0)))
+        # zeros that are written to only where a merge adds a line
+        larger = np.zeros((self._n + max(32, self._n // 4), self._lines.shape[1]), np.uint8)
+        larger[: self._n] = self._lines[: self._n]
+        self._lines = larger
 
     def in_c(self) -> tuple[int, int, int, int] | None:
         """Return how to count, where the lines are, their bytes and the room for them.

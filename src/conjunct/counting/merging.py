@@ -215,11 +215,7 @@ def _apply_changes(
 class EvidenceInC:
     """The search for the pair with the most evidence, in C."""
 
-    def _open_pairs(self, n: int, room: int, n_rows: int, supports: Counts) -> None:
-        """Let C hold the counts of ``n`` columns."""
-        made = native_library.native_pairs_new(n, room, n_rows, address(supports))
-        self._in_c = _check_memory(made)
-        weakref.finalize(self, native_library.native_pairs_free, self._in_c)
+    _in_c: int
 
     def begin_evidence(
         self,
@@ -242,7 +238,7 @@ class EvidenceInC:
         self._held = logs, patterns
         in_c = self._in_c, None if patterns is None else patterns.pointer
         made = native_library.native_evidence_new(
-            *in_c, address(logs), max_length or 0, *map(address, (rows, starts, ranks))
+            *in_c, address(logs), max_length or 0, address(rows), address(starts), address(ranks)
         )
         self._search = _check_memory(made)
         weakref.finalize(self, native_library.native_evidence_free, self._search)
@@ -332,7 +328,9 @@ class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
         super().__init__(first, columns)
-        self._open_pairs(0, 1, self.n_rows, np.empty(0, np.int64))
+        made = native_library.native_pairs_new(0, 1, self.n_rows, address(np.empty(0, np.int64)))
+        self._in_c = _check_memory(made)
+        weakref.finalize(self, native_library.native_pairs_free, self._in_c)
         self._show_matrices()
 
     def _show_matrices(self) -> None:
@@ -356,12 +354,14 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
 
     def _begin_pairs(self, joint: Counts | None) -> None:
         self._is_matrix = joint is not None
-        self._open_pairs(self.n_columns, self._room, self.n_rows, self._supports)
+        size = self.n_columns, self._room, self.n_rows
+        self._in_c = _check_memory(native_library.native_pairs_new(*size, address(self._supports)))
+        weakref.finalize(self, native_library.native_pairs_free, self._in_c)
         if joint is None:
             listed = self.first.pairs  # type: ignore[attr-defined]
             pairs = [np.ascontiguousarray(part, np.int32) for part in listed]
-            size, arrays = len(pairs[0]), map(address, pairs)
-            _check_memory(native_library.native_pairs_lists(self._in_c, size, *arrays))
+            arrays = map(address, pairs)
+            _check_memory(native_library.native_pairs_lists(self._in_c, len(pairs[0]), *arrays))
         else:
             check_counts(self._room, 4)
             joint = np.ascontiguousarray(joint, np.int32)
@@ -375,6 +375,7 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         return partners[:n].astype(np.intp), joint[:n].copy()
 
     def _merge_pairs(self, left: int, right: int) -> int:
+        given: tuple[int | None, int | None]
         if isinstance(self._columns, CompiledLists):
             given = None, self._columns.pointer
         else:
@@ -405,9 +406,12 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         ``total`` is S and ``n_used`` is T; pairs whose sizes are above ``max_size`` together are
         left out.
         """
-        arrays = np.ascontiguousarray(costs, np.float64), np.ascontiguousarray(sizes, np.int32)
-        rules = total, n_used, alpha or 0.0, max_size or 0
-        _check_memory(native_library.native_order(self._in_c, *rules, *map(address, arrays)))
+        costs, sizes = (
+            np.ascontiguousarray(costs, np.float64),
+            np.ascontiguousarray(sizes, np.int32),
+        )
+        rules = total, n_used, alpha or 0.0, max_size or 0, address(costs), address(sizes)
+        _check_memory(native_library.native_order(self._in_c, *rules))
 
     def candidates(self) -> list[list[int]]:
         """Return the pairs that may be best: two columns, their supports and joint count."""
