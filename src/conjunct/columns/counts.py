@@ -171,10 +171,6 @@ class PairCounts(ABC):
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         """Return the counts of some pairs."""
 
-    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
-        supports = self.supports
-        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
-
     def __add__(self, other: Self) -> Self:
         return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
@@ -224,7 +220,8 @@ class CountMatrix(PairCounts):
             yield self.for_pairs(row[above] + some.start, right[above])
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        return self._with_supports(left, right, self.joint[left, right])
+        supports, joint = self.supports, self.joint[left, right]
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
         # only the columns i ∧ j are counted; all the rest follows by subtraction
@@ -372,6 +369,10 @@ class PairList(PairCounts):
         matrix[left, right] = matrix[right, left] = joint
         return matrix
 
+    def _with_supports(self, left: Positions, right: Positions, joint: Counts) -> Contingency:
+        supports = self.supports
+        return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
+
 
 @dataclass(frozen=True, eq=False)
 class MaskedCounts(PairCounts):
@@ -434,7 +435,8 @@ class MaskedCounts(PairCounts):
 
 
 def _count_conjunctions(left: Positions, right: Positions, dtype: Any, part: Any) -> Any:
-    return part.conjunction_counts(left, right, dtype)
+    both = part.conjunctions(left, right)
+    return np.asarray(part.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
 
 
 def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
@@ -443,4 +445,5 @@ def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
 
 def count_borders(columns: Positions, dtype: Any, part: Any) -> Borders:
     """Count some columns of a part with all, where cells are missing."""
-    return part.border_counts(columns, dtype)
+    counts = part.select(columns.tolist()).count_with(part)
+    return tuple(np.asarray(each, dtype) for each in counts)  # type: ignore[return-value]

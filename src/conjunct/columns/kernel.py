@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -26,14 +26,8 @@ from numpy.typing import NDArray
 # number of the interface to C; a library with another one is not used
 _VERSION = 17
 _FILE = Path(__file__).parent / "native" / ("_native.dll" if os.name == "nt" else "_native.so")
-_TYPES = {
-    "i": ctypes.c_int32,
-    "q": ctypes.c_int64,
-    "Q": ctypes.c_uint64,
-    "d": ctypes.c_double,
-    "N": ctypes.c_size_t,
-    "P": ctypes.c_void_p,
-}
+_WHOLE = {"i": ctypes.c_int32, "q": ctypes.c_int64, "Q": ctypes.c_uint64, "N": ctypes.c_size_t}
+_TYPES: dict[str, Any] = _WHOLE | {"d": ctypes.c_double, "P": ctypes.c_void_p}
 # what each function of C returns and takes, by the letters of the struct module
 _FUNCTIONS = {
     "native_version": "i",
@@ -133,14 +127,7 @@ _LANES = (
     (0x13198A2E03707344, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))),
 )
 
-_SWAPS = tuple(
-    (np.uint64(shift), np.uint64(mask))
-    for shift, mask in (
-        (7, 0x00AA00AA00AA00AA),
-        (14, 0x0000CCCC0000CCCC),
-        (28, 0x00000000F0F0F0F0),
-    )
-)
+_SWAPS = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
 
 
 def address(array: NDArray[Any]) -> int:
@@ -355,9 +342,13 @@ def _each_block(
     work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
 ) -> None:
     """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
-    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
+    step = _block_rows(n_columns)
     n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
     run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
+
+
+def _block_rows(n_columns: int) -> int:
+    return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
 def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
@@ -379,7 +370,7 @@ def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
     # each 8 × 8 tile is one 64-bit word, transposed by three masked swaps
     tiles = padded.reshape(r, 8, c).transpose(2, 0, 1)
     words = np.ascontiguousarray(tiles).view(np.uint64)[..., 0]
-    for shift, mask in _SWAPS:
+    for shift, mask in np.array(_SWAPS, np.uint64):
         moved = (words ^ (words >> shift)) & mask
         words = words ^ moved ^ (moved << shift)
     transposed = words[..., None].view(np.uint8).transpose(0, 2, 1).reshape(8 * c, r)
@@ -413,18 +404,17 @@ def count_distinct_in_c(
         starts = np.multiply(starts, cells.itemsize, dtype=np.int64)
     rows = address(cells), None if starts is None else address(starts), cells.strides[0]
     hashes, counts = np.empty(n_rows, np.uint64), np.empty(n_parts, np.int64)
-    hashes_address = address(hashes)
     # a hash table in which at least one place in four stays free; parts have nearly the same size
     expected = n_rows if n_parts == 1 else n_rows // n_parts * 17 // 16 + 4096
     n_places = 1 << max(8, (4 * expected // 3).bit_length())
 
     def hash_some(start: int, stop: int) -> None:
-        native.native_hash(*rows, start, stop, hashes_address)
+        native.native_hash(*rows, start, stop, address(hashes))
 
     def count(part: int, _: int) -> None:
         table = np.full(n_places, -1, np.int64)
         counts[part] = native.native_distinct(
-            *(*rows, hashes_address, n_rows, part, n_parts, address(table), n_places),
+            *(*rows, address(hashes), n_rows, part, n_parts, address(table), n_places),
             None if firsts is None else address(firsts),
         )
 
@@ -483,13 +473,18 @@ def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     if len(bits) <= 128:
         return rows_as_words(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-
-    def put(start: int, stop: int) -> None:
-        rows = rows_as_words(bits[:, start // 8 :], stop - start)
-        hash_rows(rows, words[start:stop])
-
-    _each_block(put, n_rows, len(bits))
+    for some, rows in _row_blocks(bits, n_rows):
+        hash_rows(rows, words[some])
     return words
+
+
+def _row_blocks(bits: Bits, n_rows: int) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Yield rows as words, in blocks that stay in the cache."""
+    step = _block_rows(len(bits))
+    for start in range(0, n_rows, step):
+        rows = np.zeros((min(step, n_rows - start), line_bytes(len(bits))), np.uint8)
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
+        yield slice(start, start + len(rows)), rows.view(np.uint64)
 
 
 def random_words(n: int, seed: int) -> NDArray[np.uint64]:
@@ -504,13 +499,9 @@ def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
     eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     tables = eights @ values.T.astype(np.uint64)
-
-    def add(start: int, stop: int) -> None:
-        rows = rows_as_words(bits[:, start // 8 :], stop - start).view(np.uint8)
+    for some, rows in _row_blocks(bits, n_rows):
         for k, table in enumerate(tables):
-            sums[start:stop] += table[rows[:, k]]
-
-    _each_block(add, n_rows, len(bits))
+            sums[some] += table[rows.view(np.uint8)[:, k]]
     return sums
 
 

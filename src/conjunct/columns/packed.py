@@ -93,6 +93,8 @@ class PackedColumns(Columns):
     def to_bits(self) -> PackedColumns:
         return self
 
+    rows_as_bits = to_bits
+
     def cells(self, position: int) -> tuple[Mask, None]:
         line = self.raw_columns[position]
         return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
@@ -196,19 +198,13 @@ class PackedColumns(Columns):
         return sp.csc_array((np.ones(len(every), np.int32), every, starts), shape=shape)
 
     def pair_counts(self, dtype: DTypeLike | None = None) -> CountMatrix:
-        return CountMatrix(self.n_rows, np.asarray(self.joint_counts(), dtype))
+        joint = count_pairs(self.raw_columns, n_jobs=self.n_threads)
+        return CountMatrix(self.n_rows, np.asarray(joint, dtype))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
         """Count rows in which a column of these and one of ``other`` (or of these) are true."""
         others = None if other is None else other.raw_columns
         return count_pairs(self.raw_columns, others, self.n_threads)
-
-    def conjunction_counts(
-        self, left: Positions, right: Positions, dtype: DTypeLike
-    ) -> tuple[Counts, Counts]:
-        """Count ``left[k] ∧ right[k]`` with each column, and with each other."""
-        both = self.conjunctions(left, right)
-        return np.asarray(self.joint_counts(both), dtype), np.asarray(both.joint_counts(), dtype)
 
     def count_table(self, left: Bits, right: Bits) -> tuple[int, int, int, int]:
         one, other = left.view(np.uint64), right.view(np.uint64)
@@ -368,12 +364,7 @@ class MaskedColumns(Columns):
         counts = self.true.joint_counts(), across, self.known.joint_counts()
         return MaskedCounts(self.n_rows, *(np.asarray(each, dtype) for each in counts))
 
-    def border_counts(self, columns: Positions, dtype: DTypeLike | None = None) -> Borders:
-        """Count some columns with all, among the cells that are known."""
-        counts = self.select(columns.tolist())._count_with(self)
-        return tuple(np.asarray(each, dtype) for each in counts)  # type: ignore[return-value]
-
-    def _count_with(self, other: Self) -> Iterator[Counts]:
+    def count_with(self, other: Self) -> Iterator[Counts]:
         """Yield the counts of these columns with others as ``Borders`` has them."""
         for one in (self.true, self.known):
             for another in (other.true, other.known):
@@ -387,7 +378,7 @@ class MaskedColumns(Columns):
 
     def against(self, other: Self) -> Contingency:
         one = self.with_raw_columns(self.raw_columns[:1])
-        true, true_known, known_true, known = (counts[0] for counts in one._count_with(other))
+        true, true_known, known_true, known = (counts[0] for counts in one.count_with(other))
         nothing = np.zeros(other.n_columns, np.intp)
         places = np.arange(other.n_columns)
         return Contingency(nothing, places, known, true_known, known_true, true)
@@ -456,9 +447,7 @@ class _MergedMasked:
     def merge(self, left: int, right: int) -> Borders:
         n = self._n
         if n == len(self._lines):
-            self._lines = np.concatenate(
-                [self._lines, np.zeros_like(self._lines[: max(32, n // 4)])]
-            )
+            self._lines = np.pad(self._lines, ((0, max(32, n // 4)), (0, 0), (0, 0)))
         lines = self._lines
         one, other = MaskedLine(*lines[left].copy()), MaskedLine(*lines[right].copy())
         conjoin = self._columns.conjunction
@@ -483,8 +472,8 @@ class MergedBits:
         self._make_room()
 
     def _make_room(self) -> None:
-        n_bytes = self._lines.shape[1]
-        larger = np.zeros((self._n + max(32, self._n // 4), n_bytes), np.uint8)
+        # zeros that are written to only where a merge adds a line
+        larger = np.zeros((self._n + max(32, self._n // 4), self._lines.shape[1]), np.uint8)
         larger[: self._n] = self._lines[: self._n]
         self._lines = larger
 
@@ -494,38 +483,29 @@ class MergedBits:
         ``None`` where threads count, or where there is no C. Whoever adds lines says so by
         ``note_merges``.
         """
-        n, lines = self._n, self._lines
-        if not kernel.counts_in_c(n, lines, self._n_threads):
-            return None
-        if n == len(lines):
+        if self._n == len(self._lines):
             self._make_room()
-        return kernel.counting_way(), address(self._lines), lines.shape[1], len(self._lines)
+        lines = self._lines
+        if not kernel.counts_in_c(self._n, lines, self._n_threads):
+            return None
+        return kernel.counting_way(), address(lines), lines.shape[1], len(lines)
 
     def note_merges(self, n_merges: int) -> None:
         """Take notice of lines that C has added."""
         self._n += n_merges
 
     def merge(self, left: int, right: int) -> Counts:
-        if self._n == len(self._lines):
-            self._make_room()
+        in_c = self.in_c()
         n, lines = self._n, self._lines
         self._n += 1
-        if kernel.counts_in_c(n, lines, self._n_threads):
+        if in_c is not None:
+            way, place, n_bytes, _ = in_c
             joint = np.empty(n, np.int32)
-            native_library.native_merge_lines(
-                kernel.counting_way(),
-                address(lines),
-                n,
-                lines.shape[1],
-                left,
-                right,
-                address(joint),
-            )
+            native_library.native_merge_lines(way, place, n, n_bytes, left, right, address(joint))
             return joint
         both = lines[left] & lines[right]
         joint_counts = count_pairs(lines[:n], both[None], self._n_threads)[:, 0]
-        lines[left] ^= both
-        lines[right] ^= both
+        lines[[left, right]] ^= both
         lines[n] = both
         return joint_counts
 
@@ -544,13 +524,10 @@ class CompiledLists:
 
     def __init__(self, ones: Any, weights: NDArray[np.int32] | None = None) -> None:
         self._weights = weights  # C reads them
-        starts, rows = ones.indptr.astype(np.int64), ones.indices.astype(np.int32, copy=False)
+        starts, rows = ones.indptr.astype(np.int64), np.ascontiguousarray(ones.indices, np.int32)
         n_rows, n_columns = ones.shape
-        arrays = map(address, (starts, np.ascontiguousarray(rows)))
-        of_weights = None if weights is None else address(weights)
-        self.pointer: int | None = native_library.native_lists_new(
-            n_columns, n_rows, *arrays, of_weights
-        )
+        arrays = address(starts), address(rows), None if weights is None else address(weights)
+        self.pointer: int | None = native_library.native_lists_new(n_columns, n_rows, *arrays)
         if self.pointer is None:
             raise MemoryError("no memory is left for lists of rows")
         self._n = n_columns

@@ -39,6 +39,7 @@ from conjunct.columns import (
 from conjunct.counting.partitioned import (
     ENGINES,
     Engine,
+    MakeParts,
     Partitions,
     ReadPart,
     Rewrites,
@@ -133,11 +134,7 @@ class Dask(Engine):
         return nw.concat([nw.from_native(part) for part in parts]).to_native()
 
     def from_tasks(
-        self,
-        tasks: Sequence[Callable[[], Columns]],
-        n_columns: int,
-        storage: StorageKind,
-        part_bytes: int,
+        self, tasks: MakeParts, n_columns: int, storage: StorageKind, part_bytes: int
     ) -> Partitions:
         return DaskPartitions([task(make)() for make in tasks], n_columns, storage, part_bytes)
 
@@ -261,18 +258,15 @@ def with_value(
     Dask does not look into either, which would take longer than the task.
     """
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
-        alone: Callable[..., Lazy] = task(partial(function, value))
-        return alone
+        return task(partial(function, value))  # type: ignore[no-any-return]
     return partial(task(function), task(value))
 
 
 def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
     """Make some parts, which stay there; return all parts and the size of the largest."""
-    some = slice(None, None, max(1, len(parts) // 3))
-    kept = persist(parts[some])
-    parts = [*parts]
-    parts[some] = kept
-    return parts, max(compute([*map(task(attrgetter("nbytes")), kept)]))
+    parts, some = [*parts], slice(None, None, max(1, len(parts) // 3))
+    parts[some] = persist(parts[some])
+    return parts, max(compute([*map(task(attrgetter("nbytes")), parts[some])]))
 
 
 def _groups(
@@ -453,8 +447,7 @@ def gather(values: Sequence[Any]) -> list[Any]:
     if client is None:
         return [*dask.compute(*values)]
     with _one_line_errors(client):
-        found: list[Any] = client.gather(_wait(client, values))
-        return found
+        return list(client.gather(_wait(client, values)))
 
 
 def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
@@ -475,13 +468,12 @@ def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
             raise ClusterError(why)
 
 
-def persist(values: Sequence[Any]) -> Sequence[Any]:
+def persist(values: Sequence[Any]) -> list[Any]:
     """Let Dask compute the values in the background, and keep them."""
     import dask
 
     with _one_line_errors(active_client()):
-        kept: Sequence[Any] = dask.persist(*values)
-        return kept
+        return list(dask.persist(*values))
 
 
 def check_workers(client: Any, needed: int = 0) -> list[Worker]:

@@ -47,8 +47,7 @@ class CompleteMerging:
         self.n_columns = n = len(first.supports)
         self._columns = columns
         self._room = n + max(32, n // 4)
-        self._supports = np.zeros(self._room, np.int64)
-        self._supports[:n] = first.supports
+        self._supports = np.pad(first.supports.astype(np.int64), (0, self._room - n))
         self._begin_pairs(first.to_matrix(LARGEST_MATRIX // 4))
 
     def _begin_pairs(self, joint: Counts | None) -> None:
@@ -66,10 +65,9 @@ class CompleteMerging:
     def row(self, column: int) -> Contingency:
         """Return the pairs of a column with the others that it meets; ``left`` is the column."""
         partners, joint = self._joint_row(column)
-        supports = self.supports
-        own = np.full(len(partners), supports[column])
-        left = np.full(len(partners), column)
-        return Contingency(left, partners, self.n_rows, own, supports[partners], joint)
+        left, supports = np.full(len(partners), column), self.supports
+        own, others = supports[left], supports[partners]
+        return Contingency(left, partners, self.n_rows, own, others, joint)
 
     def _joint_row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
         return self._pairs.row(column)
@@ -80,18 +78,15 @@ class CompleteMerging:
         if n == self._room:
             self._grow()
         n_both = self._merge_pairs(left, right)
-        self._supports[left] -= n_both
-        self._supports[right] -= n_both
+        self._supports[[left, right]] -= n_both
         self._supports[n] = n_both
         self.n_columns = n + 1
         return n
 
     def _grow(self) -> None:
-        n = self.n_columns
-        self._room = n + n // 2
-        supports = np.zeros(self._room, np.int64)
-        supports[:n] = self._supports
-        self._supports = supports
+        more = self.n_columns // 2
+        self._room += more
+        self._supports = np.pad(self._supports, (0, more))
         self._make_room()
 
     def _make_room(self) -> None:
@@ -116,7 +111,7 @@ class MatrixPairs:
     def __init__(self, joint: Counts, room: int) -> None:
         self._n = len(joint)
         check_counts(room, joint.itemsize)
-        self._joint = _enlarge(joint, self._n, room)
+        self._joint = np.pad(joint, (0, room - self._n))
         np.fill_diagonal(self._joint, 0)
 
     @property
@@ -149,9 +144,9 @@ class ListedPairs:
 
     def __init__(self, n_columns: int, met: CommonPairs) -> None:
         left, right, joint = met
-        order = np.argsort(np.concatenate([left, right]), kind="stable")
-        owner = np.concatenate([left, right])[order]
-        starts = np.searchsorted(owner, np.arange(1, n_columns))
+        owner = np.concatenate([left, right])
+        order = np.argsort(owner, kind="stable")
+        starts = np.searchsorted(owner[order], np.arange(1, n_columns))
         partners = np.split(np.concatenate([right, left])[order], starts)
         counts = np.split(np.concatenate([joint, joint])[order], starts)
         self._rows: list[tuple[Slots, Counts]] = list(zip(partners, counts, strict=True))
@@ -202,13 +197,6 @@ class GrowableArray:
         self._n = needed
 
 
-def _enlarge(matrix: Counts, n: int, room: int) -> Counts:
-    """Return the first n rows and columns, with zeros after them."""
-    larger = np.zeros((room, room), matrix.dtype)
-    larger[:n, :n] = matrix[:n, :n]
-    return larger
-
-
 def _apply_changes(
     partners: Slots, joint: Counts, more: Slots, changes: Counts
 ) -> tuple[Slots, Counts]:
@@ -248,13 +236,11 @@ class EvidenceInC:
         ranks = np.fromiter(chain.from_iterable(tags), np.int32)
         # C reads these for as long as it looks
         self._held = logs, patterns
-        in_c = None if patterns is None else patterns.pointer
-        arrays = address(rows), address(starts), address(ranks)
-        self._search = _check_memory(
-            native_library.native_evidence_new(
-                self._in_c, in_c, address(logs), max_length or 0, *arrays
-            )
+        in_c = self._in_c, None if patterns is None else patterns.pointer
+        made = native_library.native_evidence_new(
+            *in_c, address(logs), max_length or 0, address(rows), address(starts), address(ranks)
         )
+        self._search = _check_memory(made)
         weakref.finalize(self, native_library.native_evidence_free, self._search)
 
     def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
@@ -272,12 +258,9 @@ class EvidenceInC:
         as far as its features say.
         """
         found, value = np.empty(5, np.int32), np.empty(1, np.float64)
-        places = address(found), address(value)
-        state = native_library.native_evidence_best(self._search, *places)
-        if state == 0:
-            return None
-        _check_memory(state > 0)
-        return found.tolist(), value.item(), state == 1
+        state = native_library.native_evidence_best(self._search, address(found), address(value))
+        _check_memory(state >= 0)
+        return (found.tolist(), value.item(), state == 1) if state else None
 
     def cap_evidence(self, left: int, right: int, table: tuple[int, int, int, int]) -> None:
         """Bound the evidence of a pair by that of its patterns, whose table is given."""
@@ -285,9 +268,8 @@ class EvidenceInC:
 
     def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
         """Take notice of a merge; ``pattern_rows`` have all tags of both, unless C counts them."""
-        _check_memory(
-            native_library.native_evidence_merged(self._search, left, right, pattern_rows)
-        )
+        done = native_library.native_evidence_merged(self._search, left, right, pattern_rows)
+        _check_memory(done)
 
 
 class MaskedMerging:
@@ -308,7 +290,7 @@ class MaskedMerging:
     def _make_room(self) -> None:
         n, room = self.n_columns, self.n_columns + max(32, self.n_columns // 4)
         check_counts(room, sum(matrix.itemsize for matrix in self._matrices))
-        self._matrices = [_enlarge(matrix, n, room) for matrix in self._matrices]
+        self._matrices = [np.pad(matrix[:n, :n], (0, room - n)) for matrix in self._matrices]
 
     @property
     def supports(self) -> Counts:
@@ -323,24 +305,18 @@ class MaskedMerging:
         true, true_known, known = self._matrices
         partners = np.flatnonzero(true[column, :n])
         partners = partners[partners != column]
-        return Contingency(
-            np.full(len(partners), column),
-            partners,
-            known[column, partners],
-            true_known[column, partners],
-            true_known[partners, column],
-            true[column, partners],
-        )
+        left = np.full(len(partners), column)
+        supports = true_known[left, partners], true_known[partners, left]
+        return Contingency(left, partners, known[left, partners], *supports, true[left, partners])
 
     def merge(self, left: int, right: int) -> int:
         if self.n_columns == len(self._matrices[0]):
             self._make_room()
         n = self.n_columns + 1
         changed = np.array([left, right, n - 1])
-        counts = self._columns.merge(left, right)
-        by_row = (counts[0], counts[1], counts[3])
-        by_column = (counts[0], counts[2], counts[3])
-        for matrix, rows, columns in zip(self._matrices, by_row, by_column, strict=True):
+        true, true_known, known_true, known = self._columns.merge(left, right)
+        sides = ((true, true), (true_known, known_true), (known, known))
+        for matrix, (rows, columns) in zip(self._matrices, sides, strict=True):
             matrix[:n, changed] = columns.T
             matrix[changed, :n] = rows
         self.n_columns = n
@@ -351,21 +327,15 @@ class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
     """The same where counts fit in 32 bits: C reads the matrices."""
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
-        self._in_c = 0
         super().__init__(first, columns)
-        nothing = np.empty(0, np.int64)
-        self._in_c = _check_memory(
-            native_library.native_pairs_new(0, 1, self.n_rows, address(nothing))
-        )
+        made = native_library.native_pairs_new(0, 1, self.n_rows, address(np.empty(0, np.int64)))
+        self._in_c = _check_memory(made)
         weakref.finalize(self, native_library.native_pairs_free, self._in_c)
         self._show_matrices()
 
     def _show_matrices(self) -> None:
-        true, across, known = self._matrices
-        places = address(true), address(across), address(known)
-        _check_memory(
-            native_library.native_pairs_masked(self._in_c, self.n_columns, len(true), *places)
-        )
+        size, places = (self.n_columns, len(self._matrices[0])), map(address, self._matrices)
+        _check_memory(native_library.native_pairs_masked(self._in_c, *size, *places))
 
     def table(self, left: int, right: int) -> tuple[int, int, int, int]:
         """Return the rows in which both columns are known, and those with each and with both."""
@@ -384,11 +354,8 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
 
     def _begin_pairs(self, joint: Counts | None) -> None:
         self._is_matrix = joint is not None
-        self._in_c = _check_memory(
-            native_library.native_pairs_new(
-                self.n_columns, self._room, self.n_rows, address(self._supports)
-            )
-        )
+        size = self.n_columns, self._room, self.n_rows
+        self._in_c = _check_memory(native_library.native_pairs_new(*size, address(self._supports)))
         weakref.finalize(self, native_library.native_pairs_free, self._in_c)
         if joint is None:
             listed = self.first.pairs  # type: ignore[attr-defined]
@@ -401,7 +368,6 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
             _check_memory(native_library.native_pairs_matrix(self._in_c, address(joint)))
         # room for the pairs that C finds
         self._found = np.empty((_CANDIDATES, 5), np.int32)
-        self._place = address(self._found)
 
     def _joint_row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
         partners, joint = np.empty((2, self.n_columns), np.int32)
@@ -409,13 +375,13 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         return partners[:n].astype(np.intp), joint[:n].copy()
 
     def _merge_pairs(self, left: int, right: int) -> int:
-        joint, lists = None, None
+        given: tuple[int | None, int | None]
         if isinstance(self._columns, CompiledLists):
-            lists = self._columns.pointer
+            given = None, self._columns.pointer
         else:
-            counts = np.ascontiguousarray(self._columns.merge(left, right), np.int32)
-            joint = address(counts)
-        n_both: int = native_library.native_pairs_merge(self._in_c, left, right, joint, lists)
+            joint = np.ascontiguousarray(self._columns.merge(left, right), np.int32)
+            given = address(joint), None
+        n_both: int = native_library.native_pairs_merge(self._in_c, left, right, *given)
         _check_memory(n_both >= 0)
         return n_both
 
@@ -440,19 +406,18 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         ``total`` is S and ``n_used`` is T; pairs whose sizes are above ``max_size`` together are
         left out.
         """
-        sizes = np.ascontiguousarray(sizes, np.int32)
-        costs = np.ascontiguousarray(costs, np.float64)
-        rules = total, n_used, alpha or 0.0, max_size or 0
-        _check_memory(
-            native_library.native_order(self._in_c, *rules, address(costs), address(sizes))
+        costs, sizes = (
+            np.ascontiguousarray(costs, np.float64),
+            np.ascontiguousarray(sizes, np.int32),
         )
+        rules = total, n_used, alpha or 0.0, max_size or 0, address(costs), address(sizes)
+        _check_memory(native_library.native_order(self._in_c, *rules))
 
     def candidates(self) -> list[list[int]]:
         """Return the pairs that may be best: two columns, their supports and joint count."""
-        n: int = native_library.native_best(self._in_c, self._place, len(self._found))
+        n: int = native_library.native_best(self._in_c, address(self._found), len(self._found))
         if n > len(self._found):
             self._found = np.empty((2 * n, 5), np.int32)
-            self._place = address(self._found)
             return self.candidates()
         return self._found[:n].tolist()  # type: ignore[no-any-return]
 
@@ -466,17 +431,15 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
             return None
         if self.n_columns == self._room:
             self._grow()
-        lists = None
-        bits: tuple[int, int | None, int, int] = (0, None, 0, 0)
         if isinstance(columns, CompiledLists):
-            lists = columns.pointer
-        elif not isinstance(columns, MergedBits) or (in_c := columns.in_c()) is None:
-            return None
+            given: Any = columns.pointer, 0, None, 0, 0
+        elif isinstance(columns, MergedBits) and (bits := columns.in_c()) is not None:
+            given = None, *bits
         else:
-            bits = in_c
+            return None
         found, values = np.empty((most, 5), np.int32), np.empty(most, np.float64)
         places = address(found), address(values)
-        n = native_library.native_evidence_run(self._search, lists, *bits, most, *places)
+        n = native_library.native_evidence_run(self._search, *given, most, *places)
         _check_memory(n >= 0)
         if isinstance(columns, MergedBits):
             columns.note_merges(n)

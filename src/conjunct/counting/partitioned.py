@@ -43,6 +43,8 @@ _COPIES_OF_A_PAGE = 5
 
 ReadPart = Callable[[Any], Columns]
 """Reads the columns of one part, here or on a worker."""
+MakeParts = Sequence[Callable[[], Columns]]
+"""Calls by which workers make parts."""
 
 
 class Partitions(ABC):
@@ -219,11 +221,7 @@ class Engine(ABC):
         raise InputError(self.advice)
 
     def from_tasks(
-        self,
-        tasks: Sequence[Callable[[], Columns]],
-        n_columns: int,
-        storage: StorageKind,
-        part_bytes: int,
+        self, tasks: MakeParts, n_columns: int, storage: StorageKind, part_bytes: int
     ) -> Partitions:
         """Return parts that workers make by calls; the largest takes ``part_bytes``, packed."""
         raise InputError(f"{self.name} has no workers that read files")

@@ -26,7 +26,7 @@ from conjunct.columns import (
     Columns,
     Rewrite,
     StorageKind,
-    concat_rows,
+    concat_parts,
     count_distinct,
     find_layout,
     in_buckets,
@@ -34,6 +34,7 @@ from conjunct.columns import (
 from conjunct.counting.partitioned import (
     ENGINES,
     Engine,
+    MakeParts,
     Partitions,
     ReadPart,
     Rewrites,
@@ -92,11 +93,7 @@ class Spark(Engine):
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
 
     def from_tasks(
-        self,
-        tasks: Sequence[Callable[[], Columns]],
-        n_columns: int,
-        storage: StorageKind,
-        part_bytes: int,
+        self, tasks: MakeParts, n_columns: int, storage: StorageKind, part_bytes: int
     ) -> Partitions:
         rows = _session().sparkContext.parallelize(tasks, max(1, len(tasks)))
         return SparkPartitions(rows.map(operator.call), n_columns, storage)
@@ -179,20 +176,18 @@ def _total(count: Callable[[Iterable[Columns]], Iterator[Any]], parts: Any) -> A
 
 def _pack_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
     """Pack batches of Arrow into parts, each a batch of one row."""
+    return map(_row_of_part, concat_parts(_read_batches(read, batches), _PART_BYTES))
+
+
+def _read_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Columns]:
     from pyspark import TaskContext
 
-    parts: list[Columns] = []
     for table in _join_batches(batches):
         try:
-            parts.append(read(table))
+            yield read(table)
         except CellError as error:
             number = TaskContext.get().partitionId()
             raise InputError(f"partition {number}, {error}") from None
-        if sum(part.work_bytes for part in parts) >= _PART_BYTES:
-            yield _row_of_part(concat_rows(parts))
-            parts = []
-    if parts:
-        yield _row_of_part(concat_rows(parts))
 
 
 def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:

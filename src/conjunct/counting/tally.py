@@ -8,7 +8,7 @@ there as often as its weight has ones in binary.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -32,6 +32,7 @@ from conjunct.columns import (
     address,
     addresses,
     concat_rows,
+    count_borders,
     counting_way,
     counts_dtype,
     line_bytes,
@@ -85,10 +86,10 @@ class Tally:
         """Return the columns after some merges, to be merged on, and the patterns of each."""
         store = self.store
         tally = Tally.of(store.after(merges)) if merges else self
-        if isinstance(store, PartitionedColumns):
-            parts = MergedPartsWithPatterns(store, self.counts, merges)
-            return tally.merging(parts), parts
         patterns: Patterns
+        if isinstance(store, PartitionedColumns):
+            patterns = MergedPartsWithPatterns(store, self.counts, merges)
+            return tally.merging(patterns), patterns
         if isinstance(store, WeightedColumns):
             patterns = store.patterns()
         elif native_library is None or store.has_missing:
@@ -125,14 +126,10 @@ class WeightedColumns:
         """Divide rows by the digits of ``weights``, which are whole and not all 0."""
         counted = np.flatnonzero(weights)
         rows, whole = columns.take_rows(counted), weights[counted].astype(np.int64)
-        digits = [k for k in range(int(whole.max()).bit_length()) if (whole >> k & 1).any()]
-        return cls(
-            rows,
-            whole,
-            tuple(rows.take_rows(np.flatnonzero(whole >> k & 1)) for k in digits),
-            tuple(1 << k for k in digits),
-            int(whole.sum()),
-        )
+        digits = (1 << k for k in range(int(whole.max()).bit_length()))
+        factors = tuple(digit for digit in digits if (whole & digit).any())
+        parts = tuple(rows.take_rows(np.flatnonzero(whole & digit)) for digit in factors)
+        return cls(rows, whole, parts, factors, int(whole.sum()))
 
     @classmethod
     def deduplicate(cls, store: Store) -> Store:
@@ -165,7 +162,7 @@ class WeightedColumns:
         return self.rows.has_missing
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
-        return _add_with_weights(map(count, self.parts), self.factors)
+        return sum_counts(map(_times, map(count, self.parts), self.factors))
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
         parts = tuple(part.after(rewrites) for part in self.parts)
@@ -261,18 +258,13 @@ class _MergedWeighted:
         self._factors = np.array(factors, np.int64)
 
     def merge(self, left: int, right: int) -> Any:
-        return _add_with_weights((part.merge(left, right) for part in self._parts), self._factors)
-
-
-def _add_with_weights(counts: Iterable[Any], factors: Iterable[int]) -> Any:
-    return sum_counts(_times(value, factor) for value, factor in zip(counts, factors, strict=True))
+        counts = (part.merge(left, right) for part in self._parts)
+        return sum_counts(map(_times, counts, self._factors))
 
 
 def _times(value: Any, factor: int) -> Any:
     """Return what ``factor`` times the same rows count."""
-    if isinstance(value, tuple):
-        return tuple(_times(each, factor) for each in value)
-    return value * factor
+    return tuple(each * factor for each in value) if isinstance(value, tuple) else value * factor
 
 
 # A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of i
@@ -325,11 +317,10 @@ class NativePatterns:
         # C reads what was there at first
         self._lines = [*map(to_array, lines)]
         where, lengths = addresses(self._lines), columns.supports().astype(np.int64)
-        n_bytes = line_bytes(columns.n_rows) if is_bits else 0
+        size = len(lines), counting_way(), line_bytes(columns.n_rows) if is_bits else 0
         of_weights = None if weights is None else address(weights)
-        arrays = address(where), address(lengths), of_weights
         self.pointer: int | None = native_library.native_patterns_new(
-            len(self._lines), counting_way(), n_bytes, *arrays
+            *size, address(where), address(lengths), of_weights
         )
         if self.pointer is None:
             raise MemoryError("no memory is left for patterns")
@@ -369,7 +360,7 @@ class MergedPartsWithPatterns:
         for merge in merges:
             self._rewrite(merge.left, merge.right)
         if merges:
-            self._tables += self._total(_CountPatterns(n, self._n))
+            self._tables += self._total(partial(_count_patterns, range(n, self._n)))
 
     def _total(self, count: Callable[[Columns], Any]) -> Any:
         # held together are the counts of features, not of all columns of the parts
@@ -386,10 +377,9 @@ class MergedPartsWithPatterns:
         self._n += 1
 
     def merge(self, left: int, right: int) -> Any:
-        n = self._n
         self._rewrite(left, right)
-        dtype = counts_dtype(self._store.n_rows)
-        *counts, table = self._total(_CountMerge(left, right, n, dtype))
+        changed, dtype = np.array([left, right, self._n - 1]), counts_dtype(self._store.n_rows)
+        *counts, table = self._total(partial(_count_merge, changed, dtype))
         self._tables.append(table)
         return tuple(counts) if self._store.has_missing else counts[0]
 
@@ -405,14 +395,14 @@ class MergedPartsWithPatterns:
             if self._store.has_missing:
                 n_rows, newer, older, both = table[:, left].tolist()
                 return PatternTable(n_rows, older, newer, both)
-            counts = self._support(left), self._support(right), int(table[0, left])
-            return PatternTable(self._store.n_rows, *counts)
-        if self._matrix is not None:
-            joint = int(self._matrix[left, right])
-            counts = self._support(left), self._support(right), joint
-            return PatternTable(self._store.n_rows, *counts)
-        pair = self._first.for_pairs(np.array([left]), np.array([right]))
-        return PatternTable(*(int(np.ravel(count)[0]) for count in pair.table))
+            joint = table[0, left]
+        elif self._matrix is not None:
+            joint = self._matrix[left, right]
+        else:
+            pair = self._first.for_pairs(np.array([left]), np.array([right]))
+            return PatternTable(*(int(np.ravel(count)[0]) for count in pair.table))
+        supports = self._support(left), self._support(right)
+        return PatternTable(self._store.n_rows, *supports, int(joint))
 
     def _support(self, position: int) -> int:
         """Return in how many rows a pattern is, where no cell is missing."""
@@ -424,37 +414,23 @@ class MergedPartsWithPatterns:
 Patterns = LinePatterns | NativePatterns | MergedPartsWithPatterns
 
 
-@dataclass(frozen=True)
-class _CountMerge:
+def _count_merge(changed: Positions, dtype: Any, columns: Columns) -> tuple[Counts, ...]:
     """Count what a merge has changed in a part: features with features, patterns with patterns."""
-
-    left: int
-    right: int
-    new: int
-    dtype: Any
-
-    def __call__(self, columns: Columns) -> tuple[Counts, ...]:
-        features = columns.select(range(0, 2 * self.new + 2, 2))
-        table = _count_tables(columns.select(range(1, 2 * self.new + 2, 2)), self.new)
-        if columns.has_missing:
-            changed = np.array([self.left, self.right, self.new])
-            return (*features.border_counts(changed, self.dtype), table)  # type: ignore[attr-defined]
-        joint = features.select([self.new]).against(features).joint.astype(self.dtype)
-        # as before the merge, when the two columns still held the rows of both
-        joint[[self.left, self.right]] = joint[self.new]
-        return joint[: self.new], table
+    left, right, new = changed.tolist()
+    features = columns.select(range(0, 2 * new + 2, 2))
+    table = _count_tables(columns.select(range(1, 2 * new + 2, 2)), new)
+    if columns.has_missing:
+        return *count_borders(changed, dtype, features), table
+    joint = features.select([new]).joint_with_first(features).astype(dtype)
+    # as before the merge, when the two columns still held the rows of both
+    joint[[left, right]] = joint[new]
+    return joint[:new], table
 
 
-@dataclass(frozen=True)
-class _CountPatterns:
+def _count_patterns(added: range, columns: Columns) -> tuple[Counts, ...]:
     """Count in a part the tables of all patterns that some merges have added."""
-
-    n_first: int
-    n: int
-
-    def __call__(self, columns: Columns) -> tuple[Counts, ...]:
-        patterns = columns.select(range(1, 2 * self.n, 2))
-        return tuple(_count_tables(patterns, new) for new in range(self.n_first, self.n))
+    patterns = columns.select(range(1, 2 * added.stop, 2))
+    return tuple(_count_tables(patterns, new) for new in added)
 
 
 def _count_tables(patterns: Columns, new: int) -> Counts:
@@ -525,8 +501,8 @@ def _sample_part(places: Sequence[int], limit: int, part: Columns) -> list[RowSa
         some = np.flatnonzero(_is_sampled(hashes, most, n_rows, limit))
     hashes, first, counts = np.unique(hashes[some], return_index=True, return_counts=True)
     if n_rows > limit:
-        is_sampled = _is_sampled(hashes, counts, n_rows, limit)
-        hashes, first, counts = hashes[is_sampled], first[is_sampled], counts[is_sampled]
+        found = _is_sampled(hashes, counts, n_rows, limit)
+        hashes, first, counts = hashes[found], first[found], counts[found]
     return [RowSample(part.take_rows(some[first]), hashes, counts)]
 
 

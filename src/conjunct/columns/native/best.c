@@ -17,30 +17,17 @@
 enum { REFUSED = 0, CONFIRMED = 1, UNDECIDED = 2 };
 
 void order_free(Pairs *p) {
-    void *arrays[] = {p->costs,    p->sizes,     p->versions,  p->bounds,         p->highest,
-                      p->made_at,  p->partners,  p->n_near,    p->shrinks,        p->log_factorials,
-                      p->refused,  p->forbidden, p->worths,    p->seen,           p->seen_counts,
-                      p->partner_counts, p->log_sides};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
+    FREE(p->costs, p->sizes, p->versions, p->bounds, p->highest, p->made_at, p->partners, p->n_near,
+         p->shrinks, p->log_factorials, p->refused, p->forbidden, p->worths, p->seen,
+         p->seen_counts, p->partner_counts, p->log_sides);
 }
 
 int order_has_room(Pairs *p, int32_t room) {
-    const size_t n = (size_t)room;
-    struct { void **array; size_t size; } all[] = {
-        {(void **)&p->costs, sizeof(double)},      {(void **)&p->sizes, sizeof(int32_t)},
-        {(void **)&p->versions, sizeof(int32_t)},  {(void **)&p->bounds, sizeof(double)},
-        {(void **)&p->highest, sizeof(double)},    {(void **)&p->made_at, sizeof(int32_t)},
-        {(void **)&p->partners, sizeof(int32_t)},  {(void **)&p->n_near, sizeof(int32_t)},
-        {(void **)&p->worths, sizeof(double)},     {(void **)&p->seen, sizeof(int32_t)},
-        {(void **)&p->seen_counts, sizeof(int32_t)},
-        {(void **)&p->partner_counts, sizeof(int32_t)},
-        {(void **)&p->log_sides, sizeof(double)}};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        void *larger = realloc(*all[k].array, n * all[k].size);
-        if (larger == NULL) return 0;
-        *all[k].array = larger;
-    }
-    return 1;
+    const Grown all[] = {
+        GROWN(p->costs), GROWN(p->sizes), GROWN(p->versions), GROWN(p->bounds), GROWN(p->highest),
+        GROWN(p->made_at), GROWN(p->partners), GROWN(p->n_near), GROWN(p->worths), GROWN(p->seen),
+        GROWN(p->seen_counts), GROWN(p->partner_counts), GROWN(p->log_sides)};
+    return GROW(all, room);
 }
 
 static double shrink(double support) { return support ? (support + 1) * log2(support) : 0.0; }
@@ -122,7 +109,7 @@ int native_order(Pairs *p, double total, double n_used, double alpha, int32_t ma
 }
 
 static Refusal refusal(const Pairs *p, int32_t one, int32_t other) {
-    if (one > other) { const int32_t k = one; one = other; other = k; }
+    order_columns(&one, &other);
     return (Refusal){one, other, p->versions[one], p->versions[other]};
 }
 
@@ -135,9 +122,8 @@ static inline size_t place_of(Refusal pair) {
 int native_forbid(Pairs *p, int32_t one, int32_t other) {
     if (p->n_forbidden == p->forbidden_room) {
         const int32_t room = 2 * p->forbidden_room + 16;
-        Refusal *larger = realloc(p->forbidden, (size_t)room * sizeof *larger);
-        if (larger == NULL) return 0;
-        p->forbidden = larger;
+        const Grown forbidden[] = {GROWN(p->forbidden)};
+        if (!GROW(forbidden, room)) return 0;
         p->forbidden_room = room;
     }
     p->forbidden[p->n_forbidden++] = refusal(p, one, other);

@@ -209,21 +209,6 @@ WIDE static void answer_wide(Block *b, int n_rows) { answer_block(b, n_rows, bef
 
 static void answer_plain(Block *b, int n_rows) { answer_block(b, n_rows, before_plain); }
 
-static void free_block(Block *b) {
-    void *arrays[] = {b->masks, b->patterns, b->seconds, b->ranks, b->others, b->is_set, b->has_others};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
-}
-
-static int64_t first_at(const int32_t *rows, int64_t n, int64_t row) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rows[middle] < row) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 /* Asks the rows from start to stop, start a multiple of 64. `columns` are the addresses of the
    primitives: lines of bits, or where `lengths` is not NULL lists of rising rows. Without `logs`
    it adds to `counts`, which has four lines (asked, true then, both again with the second
@@ -249,7 +234,7 @@ int native_code(int way, int64_t n_features, int64_t n_primitives, const int64_t
         memset(b.ranks, 0xFF, n * ROWS * sizeof(Rank));
         if (b.others) memset(b.others, 0xFF, n * ROWS * sizeof(Rank));
         for (size_t k = 0; at && k < m; k++)
-            at[k] = first_at((const int32_t *)(uintptr_t)columns[k], lengths[k], start);
+            at[k] = first_place((const int32_t *)(uintptr_t)columns[k], 0, lengths[k], start);
     }
     void (*answer)(Block *, int) = answer_plain;
 #ifdef X86
@@ -273,7 +258,6 @@ int native_code(int way, int64_t n_features, int64_t n_primitives, const int64_t
         b.probs = probs == NULL ? NULL : probs + row;
         answer(&b, n_rows);
     }
-    free(at);
-    free_block(&b);
+    FREE(at, b.masks, b.patterns, b.seconds, b.ranks, b.others, b.is_set, b.has_others);
     return done;
 }

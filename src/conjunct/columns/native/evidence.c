@@ -39,24 +39,15 @@ void native_evidence_free(Search *s) {
     if (s == NULL) return;
     if (s->tags != NULL)
         for (int32_t k = 0; k < s->room; k++) free(s->tags[k]);
-    void *arrays[] = {s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->values,
-                      s->firsts, s->heap, s->places, s->caps};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
-    free(s);
+    FREE(s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->values, s->firsts,
+         s->heap, s->places, s->caps, s);
 }
 
 static int make_room(Search *s, int32_t room) {
-    struct { void **array; size_t size; } all[] = {
-        {(void **)&s->of_true, sizeof(double)},  {(void **)&s->of_false, sizeof(double)},
-        {(void **)&s->values, sizeof(double)},   {(void **)&s->patterns_rows, sizeof(int32_t)},
-        {(void **)&s->tags, sizeof(int32_t *)},  {(void **)&s->n_tags, sizeof(int32_t)},
-        {(void **)&s->firsts, sizeof(Firsts)},   {(void **)&s->heap, sizeof(int32_t)},
-        {(void **)&s->places, sizeof(int32_t)}};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        void *larger = realloc(*all[k].array, (size_t)room * all[k].size);
-        if (larger == NULL) return 0;
-        *all[k].array = larger;
-    }
+    const Grown all[] = {
+        GROWN(s->of_true), GROWN(s->of_false), GROWN(s->values), GROWN(s->patterns_rows),
+        GROWN(s->tags), GROWN(s->n_tags), GROWN(s->firsts), GROWN(s->heap), GROWN(s->places)};
+    if (!GROW(all, room)) return 0;
     for (int32_t k = s->room; k < room; k++) s->tags[k] = NULL;
     s->room = room;
     return 1;
@@ -113,7 +104,7 @@ static inline size_t place_of(const Search *s, int32_t one, int32_t other) {
 }
 
 static Cap *find_cap(const Search *s, int32_t one, int32_t other) {
-    if (one > other) { const int32_t k = one; one = other; other = k; }
+    order_columns(&one, &other);
     size_t at = place_of(s, one, other);
     while (s->caps[at].one >= 0 && (s->caps[at].one != one || s->caps[at].other != other))
         at = (at + 1) & (size_t)(s->caps_room - 1);
@@ -361,7 +352,7 @@ failed:
    of one or the other, and `joint` of both. */
 int native_evidence_cap(Search *s, int32_t one, int32_t other, int64_t n, int64_t a, int64_t b,
                         int64_t joint) {
-    if (one > other) { const int32_t k = one; one = other; other = k; }
+    order_columns(&one, &other);
     if (2 * s->n_caps >= s->caps_room && !grow_caps(s)) return 0;
     Cap *cap = find_cap(s, one, other);
     if (cap->one < 0) s->n_caps++;

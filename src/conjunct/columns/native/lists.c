@@ -3,31 +3,17 @@
 
 void native_lists_free(Lists *lists) {
     if (lists == NULL) return;
-    free(lists->rows);
-    free(lists->starts);
-    free(lists->lengths);
-    free(lists->columns);
-    free(lists->row_starts);
-    free(lists->row_lengths);
-    free(lists->is_there);
-    free(lists->counts);
-    free(lists->is_met);
-    free(lists);
+    FREE(lists->rows, lists->starts, lists->lengths, lists->columns, lists->row_starts,
+         lists->row_lengths, lists->is_there, lists->counts, lists->is_met, lists);
 }
 
 static int make_room(Lists *lists, int32_t room) {
-    const size_t n = (size_t)lists->n, m = (size_t)room;
-    int64_t *starts = realloc(lists->starts, m * sizeof *starts);
-    if (starts != NULL) lists->starts = starts;
-    int32_t *lengths = realloc(lists->lengths, m * sizeof *lengths);
-    if (lengths != NULL) lists->lengths = lengths;
-    int32_t *counts = realloc(lists->counts, m * sizeof *counts);
-    if (counts != NULL) lists->counts = counts;
-    uint64_t *is_met = realloc(lists->is_met, (m / 64 + 1) * sizeof *is_met);
-    if (is_met != NULL) lists->is_met = is_met;
-    if (starts == NULL || lengths == NULL || counts == NULL || is_met == NULL) return 0;
-    memset(counts + n, 0, (m - n) * sizeof *counts);
-    memset(is_met, 0, (m / 64 + 1) * sizeof *is_met);
+    const size_t n = (size_t)lists->n, m = (size_t)room, n_words = m / 64 + 1;
+    const Grown all[] = {GROWN(lists->starts), GROWN(lists->lengths), GROWN(lists->counts)};
+    const Grown words[] = {GROWN(lists->is_met)};
+    if (!GROW(all, m) || !GROW(words, n_words)) return 0;
+    memset(lists->counts + n, 0, (m - n) * sizeof *lists->counts);
+    memset(lists->is_met, 0, n_words * sizeof *lists->is_met);
     lists->room = room;
     return 1;
 }

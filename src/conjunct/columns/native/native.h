@@ -33,6 +33,44 @@ static inline int count_ones(uint64_t word) {
 #define PREFETCH(place) ((void)(place))
 #endif
 
+/* An array that grows: where it is, and the bytes of an element. */
+typedef struct { void **array; size_t size; } Grown;
+#define GROWN(array) {(void **)&(array), sizeof *(array)}
+
+/* Gives each of n arrays room for so many elements; 0 where memory ends. */
+static inline int grow(const Grown *arrays, size_t n, size_t room) {
+    for (size_t k = 0; k < n; k++) {
+        void *larger = realloc(*arrays[k].array, room * arrays[k].size);
+        if (larger == NULL) return 0;
+        *arrays[k].array = larger;
+    }
+    return 1;
+}
+#define GROW(arrays, room) grow(arrays, sizeof arrays / sizeof *arrays, (size_t)(room))
+
+/* Frees what a list of arrays has. */
+static inline void free_each(void **arrays, size_t n) {
+    for (size_t k = 0; k < n; k++) free(arrays[k]);
+}
+#define FREE(...) do { void *all_[] = {__VA_ARGS__}; \
+    free_each(all_, sizeof all_ / sizeof *all_); } while (0)
+
+/* Puts the smaller of two columns first. */
+static inline void order_columns(int32_t *one, int32_t *other) {
+    if (*one > *other) { const int32_t k = *one; *one = *other; *other = k; }
+}
+
+/* The first place from `low` on, before `high`, of rising numbers where one is not below `number`. */
+static inline int64_t first_place(const int32_t *numbers, int64_t low, int64_t high,
+                                  int64_t number) {
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (numbers[middle] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 /* A partner of a column, and in how many rows they meet. */
 typedef struct { int32_t id, count; } Entry;
 

@@ -6,27 +6,14 @@ void native_pairs_free(Pairs *pairs) {
     if (pairs == NULL) return;
     if (pairs->rows != NULL)
         for (int32_t k = 0; k < pairs->room; k++) free(pairs->rows[k].entries);
-    free(pairs->rows);
     if (pairs->known == NULL) free(pairs->joint);
-    free(pairs->supports);
-    free(pairs->met);
-    free(pairs->met_counts);
     order_free(pairs);
-    free(pairs);
-}
-
-static int grown(void **array, size_t room, size_t size) {
-    void *larger = realloc(*array, room * size);
-    if (larger == NULL) return 0;
-    *array = larger;
-    return 1;
+    FREE(pairs->rows, pairs->supports, pairs->met, pairs->met_counts, pairs);
 }
 
 static int has_arrays(Pairs *pairs, int32_t room) {
-    return grown((void **)&pairs->supports, (size_t)room, sizeof(int32_t)) &&
-           grown((void **)&pairs->met, (size_t)room, sizeof(int32_t)) &&
-           grown((void **)&pairs->met_counts, (size_t)room, sizeof(int32_t)) &&
-           order_has_room(pairs, room);
+    const Grown all[] = {GROWN(pairs->supports), GROWN(pairs->met), GROWN(pairs->met_counts)};
+    return GROW(all, room) && order_has_room(pairs, room);
 }
 
 Pairs *native_pairs_new(int32_t n, int32_t room, int64_t n_rows, const int64_t *supports) {
@@ -94,7 +81,8 @@ static int has_room(Row *row) {
     row->n = n;
     if (n + 3 > row->room - row->room / 4) {
         const int32_t room = row->room + row->room / 2 + 8;
-        if (!grown((void **)&row->entries, (size_t)room, sizeof *row->entries)) return 0;
+        const Grown entries[] = {GROWN(row->entries)};
+        if (!GROW(entries, room)) return 0;
         row->room = room;
     }
     return 1;
@@ -189,7 +177,8 @@ int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
         free(pairs->joint);
         pairs->joint = larger;
     } else {
-        if (!grown((void **)&pairs->rows, after, sizeof *pairs->rows)) return 0;
+        const Grown rows[] = {GROWN(pairs->rows)};
+        if (!GROW(rows, after)) return 0;
         memset(pairs->rows + before, 0, (after - before) * sizeof *pairs->rows);
     }
     pairs->room = room;

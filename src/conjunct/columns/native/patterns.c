@@ -15,17 +15,12 @@ void native_patterns_free(Patterns *p) {
     if (p == NULL) return;
     if (p->rows != NULL)
         for (int32_t k = p->n_first; k < p->n; k++) free((void *)p->rows[k]);
-    free(p->rows);
-    free(p->lengths);
-    free(p);
+    FREE(p->rows, p->lengths, p);
 }
 
 static int make_room(Patterns *p, int32_t room) {
-    const void **rows = realloc(p->rows, (size_t)room * sizeof *rows);
-    if (rows != NULL) p->rows = rows;
-    int64_t *lengths = realloc(p->lengths, (size_t)room * sizeof *lengths);
-    if (lengths != NULL) p->lengths = lengths;
-    if (rows == NULL || lengths == NULL) return 0;
+    const Grown all[] = {GROWN(p->rows), GROWN(p->lengths)};
+    if (!GROW(all, room)) return 0;
     p->room = room;
     return 1;
 }
@@ -53,13 +48,7 @@ Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t
 static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) {
     int64_t step = 1, high = low;
     while (high < n && rows[high] < row) low = high + 1, high += step, step *= 2;
-    if (high > n) high = n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rows[middle] < row) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return first_place(rows, low, high < n ? high : n, row);
 }
 
 /* How many rows two lists share, with `counts` how often these count; they are written to `out`
