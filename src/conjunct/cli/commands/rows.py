@@ -20,9 +20,9 @@ from conjunct.cli.options import (
     check_id_name,
     option,
     output_option,
+    read_chunk_model,
     read_model,
-    require_chunks,
-    require_ufc,
+    read_ufc,
     set_column_options,
     takes,
 )
@@ -128,7 +128,7 @@ def chunks(
       $ conjunct chunks model.json zoo.csv --layout lists --out chunks.jsonl
     """
     output.check_table(out, "chunks", model, lists=layout == "lists")
-    fitted = require_chunks(read_model(model), model)
+    fitted = read_chunk_model(model)
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("read rows as chunks"):
         frame = _chunk_frame(fitted, table, layout, table.ids)
@@ -195,7 +195,7 @@ def suggest(
       $ conjunct suggest model.json zoo.csv --top 3 --out suggestions.csv
     """
     output.check_table(out, "suggestions", model)
-    fitted = require_ufc(read_model(model), model, "gives no suggestions")
+    fitted = read_ufc(model, "gives no suggestions")
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("looked for tags"):
         found = {"missing": fitted.suggest(table, top, min_score=min_score)}
@@ -258,7 +258,7 @@ def update(
     """
     if out is not None:
         files.check_target(out)
-    fitted = require_ufc(read_model(model), model, "cannot be updated")
+    fitted = read_ufc(model, "cannot be updated")
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("counted rows"):
         found = fitted.check_drift(table)
