@@ -96,7 +96,7 @@ def test_an_option_means_the_same_everywhere():
     for command in application().registered_commands:
         signature = inspect.signature(command.callback, eval_str=True)
         for name, parameter in signature.parameters.items():
-            kind = typing.get_args(parameter.annotation)[0]
+            kind = parameter.annotation
             if type(None) in typing.get_args(kind):
                 kind = typing.get_args(kind)[0]
             kinds.setdefault(name, set()).add(kind)

@@ -523,8 +523,9 @@ def read_model(file: Path) -> FeatureConstructor:
         return estimators.load(file)
 
 
-def require_chunks(model: FeatureConstructor, file: Path) -> InvertibleConstructor:
-    """Return the model if it has chunks, and raise otherwise."""
+def read_chunk_model(file: Path) -> InvertibleConstructor:
+    """Return the model in a file, which must have chunks."""
+    model = read_model(file)
     if not isinstance(model, estimators.InvertibleConstructor):
         raise InputError(
             f"{file}: a {type(model).__name__} model has no chunks: use a model written by "
@@ -533,8 +534,9 @@ def require_chunks(model: FeatureConstructor, file: Path) -> InvertibleConstruct
     return model
 
 
-def require_ufc(model: FeatureConstructor, file: Path, otherwise: str) -> UFC:
-    """Return the model if it is a UFC, and raise otherwise."""
+def read_ufc(file: Path, otherwise: str) -> UFC:
+    """Return the model in a file, which must be a UFC."""
+    model = read_model(file)
     if not isinstance(model, estimators.UFC):
         kind = type(model).__name__
         raise InputError(f"{file}: a {kind} model {otherwise}: use a model written by conjunct fit")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from conjunct import data, estimators, explain, expressions, files, ufc
 from conjunct.cli.options import output_option
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from conjunct.ufc import Indicators
 
 Document = Mapping[str, Any]
+T = TypeVar("T")
 
 LONGEST = 240
 """Characters of a name or formula in a table."""
@@ -168,6 +170,16 @@ class Table:
         if (n_more := len(rows) - len(rows[: self.most])) > 0:
             table.add_row(f"… and {n_more:,} more")
         return table
+
+
+def show_first(
+    most: int, what: str, rows: Sequence[T], table_of: Callable[[Sequence[T]], Table], rest: str
+) -> Iterator[RenderableType]:
+    """Yield a table of the first rows, if there are any; and where the rest is, if there is one."""
+    if rows:
+        yield table_of(rows[:most])
+    if len(rows) > most:
+        yield f"Top {most} of {len(rows):,} {what}{rest}."
 
 
 def draw_bar(share: float) -> Text:
@@ -353,17 +365,13 @@ def render_summary(
         # why is a note already
         return
     elsewhere = "" if out is None else f"; conjunct show {out} lists more"
-    shown = summary.findings[:_FINDINGS_SHOWN]
-    if shown:
-        yield finding_table(shown)
-        if len(summary.findings) > _FINDINGS_SHOWN:
-            yield f"Top {_FINDINGS_SHOWN} of {len(summary.findings):,} findings{elsewhere}."
-    yield summary.name_copies(shown) or None
-    features = summary.new_features
-    if features and (formulas or not (summary.findings or summary.same_columns)):
-        yield feature_table(summary, features[:_FEATURES_SHOWN], with_formulas=formulas)
-        if len(features) > _FEATURES_SHOWN:
-            yield f"Top {_FEATURES_SHOWN} of {len(features):,} features{elsewhere}."
+    findings = summary.findings
+    yield from show_first(_FINDINGS_SHOWN, "findings", findings, finding_table, elsewhere)
+    yield summary.name_copies(findings[:_FINDINGS_SHOWN]) or None
+    if formulas or not (findings or summary.same_columns):
+        table_of = partial(feature_table, summary, with_formulas=formulas)
+        features = summary.new_features
+        yield from show_first(_FEATURES_SHOWN, "features", features, table_of, elsewhere)
     examples = example_table(model, table)
     if examples is not None:
         yield Group("Rows as chunks:", examples)
@@ -496,7 +504,5 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
 
 def list_files(*saved: Path | None) -> str:
     """Return a sentence about the files that were written."""
-    names = [str(file) for file in saved if file is not None]
-    if not names:
-        return "Not saved: add --out model.json to keep the model."
-    return f"Saved as {', '.join(names)}."
+    names = ", ".join(str(file) for file in saved if file is not None)
+    return f"Saved as {names}." if names else "Not saved: add --out model.json to keep the model."

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
-from operator import add
+from operator import add, and_
 from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
@@ -97,7 +97,12 @@ class _Logic:
         return ~value
 
     def join(self, values: Sequence[Any], *, is_or: bool) -> Any:
-        return _join(values, is_or=is_or)
+        """Join in halves, because libraries limit the depth of an expression."""
+        if len(values) == 1:
+            return values[0]
+        half = len(values) // 2
+        left, right = (self.join(some, is_or=is_or) for some in (values[:half], values[half:]))
+        return left | right if is_or else left & right
 
     def count(self, values: Sequence[Any], least: int, most: int) -> Any:
         """Check that ``least`` to ``most`` values are true; null where missing cells decide."""
@@ -152,15 +157,6 @@ def _column(name: str) -> nw.Expr:
     return nw.col(name)
 
 
-def _join(operands: Sequence[Any], *, is_or: bool) -> Any:
-    """Join in halves, because libraries limit the depth of an expression."""
-    if len(operands) == 1:
-        return operands[0]
-    half = len(operands) // 2
-    left, right = (_join(some, is_or=is_or) for some in (operands[:half], operands[half:]))
-    return left | right if is_or else left & right
-
-
 def _either(yes: Any, no: Any, library: Any) -> Any:
     return library.when(yes).then(True).otherwise(library.when(no).then(False))
 
@@ -207,7 +203,7 @@ def _passes(check: Check, column: Any, dtype: Any = None, library: Any = nw) -> 
     value = _without_nan(column, library) if part is None else part
     bounds = [] if check.low is None else [value >= check.low]
     bounds += [] if check.high is None else [value < check.high]
-    return _join(bounds, is_or=False) if bounds else value == value
+    return reduce(and_, bounds) if bounds else value == value
 
 
 def _has_tag(check: HasTag, column: Any, library: Any) -> Any:

@@ -57,17 +57,8 @@ _LONGEST_ARRANGED = 5_000  # literals
 
 
 def in_form(expression: Expression, form: Form) -> Expression:
-    """Return the formula in one of four equivalent forms.
+    """Return the formula as built, with common parts taken out, as a DNF, or the shortest found.
 
-    Parameters
-    ----------
-    expression : Expression
-    form : {"built", "nested", "dnf", "simplified"}
-        As it was constructed; with common parts taken out; as a disjunction of conjunctions; or
-        the shortest one found.
-
-    Examples
-    --------
     >>> from conjunct import parse
     >>> for form in FORMS:
     ...     print(in_form(parse("~(sky & tree) & (road | ~forest) & ~(tree & sky)"), form))
@@ -82,43 +73,9 @@ def in_form(expression: Expression, form: Form) -> Expression:
         return expression
     if form == "dnf":
         return to_dnf(expression)
-    return _to_nested(expression) if form == "nested" else simplify(expression)
-
-
-def simplify(expression: Expression) -> Expression:
-    """Return the shortest equivalent formula found; never longer than the formula itself.
-
-    Time is bounded: a truth table has at most 4 million cases, sums of more than `MAX_TERMS`
-    products are given up, and the rules for larger formulas stop after a given amount of work.
-    """
-    return _simplify(expression, None)
-
-
-def simplify_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
-    """Return a short formula that agrees with this one on given rows, and perhaps not on others.
-
-    Combinations of its primitives that occur in no row do not matter.
-
-    Parameters
-    ----------
-    expression : Expression
-    columns : mapping of str to int
-        For each primitive of the formula the rows in which it is true: bit ``k`` is row ``k``.
-    n_rows : int
-
-    Examples
-    --------
-    >>> from conjunct import parse
-    >>> rows = {"water": 0b0111, "cascade": 0b0011}  # no cascade without water
-    >>> print(simplify_on(parse("water & cascade"), rows, 4))
-    cascade
-    """
-    everywhere = all_cases(n_rows)
-    return _simplify(expression, _Cases(columns, everywhere, everywhere))
-
-
-def _to_nested(expression: Expression) -> Expression:
-    """Factor the irredundant sum of products of the formula, or of its negation."""
+    if form == "simplified":
+        return simplify(expression)
+    # factor the irredundant sum of products of the formula, or of its negation
     built, names = _reduce(expression)
     if len(names) > MAX_VARIABLES:
         return _arrange(_simplify_parts(built), names)
@@ -126,16 +83,50 @@ def _to_nested(expression: Expression) -> Expression:
     return _best([_arrange(form, names) for form in forms or [built]])
 
 
+def simplify(expression: Expression, rows: _Cases | None = None) -> Expression:
+    """Return the shortest equivalent formula found; never longer than the formula itself.
+
+    With ``rows``, it need agree on those only. Time is bounded: a truth table has at most 4 million
+    cases, sums of more than `MAX_TERMS` products are given up, and the rules for larger formulas
+    stop after a given amount of work.
+    """
+    built, names = _reduce(expression)
+    candidates = [built]
+    if rows:
+        candidates += [_prune(simplify(built), rows)]
+    if len(names) <= MAX_VARIABLES:
+        tables = _make_tables(built, names, rows)
+        candidates += [_prune(built, tables[0].cases)]
+        for table in tables:
+            candidates += [_prune(form, table.cases) for form in _factor_table(table)]
+    else:
+        parts = _simplify_parts(built)
+        candidates += [_prune(parts, rows) if rows else parts]
+    different = dict.fromkeys(candidates)
+    return _best([expression, *(_arrange(candidate, names) for candidate in different)])
+
+
+def simplify_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
+    """Return a short formula that agrees with this one on given rows, and perhaps not on others.
+
+    Combinations of its primitives that occur in no row do not matter. ``columns`` has for each
+    primitive the rows in which it is true: bit ``k`` is row ``k``.
+
+    >>> from conjunct import parse
+    >>> rows = {"water": 0b0111, "cascade": 0b0011}  # no cascade without water
+    >>> print(simplify_on(parse("water & cascade"), rows, 4))
+    cascade
+    """
+    everywhere = all_cases(n_rows)
+    return simplify(expression, _Cases(columns, everywhere, everywhere))
+
+
 def to_dnf(expression: Expression) -> Expression:
     """Return an equivalent disjunction of conjunctions of literals.
 
     Up to `MAX_VARIABLES` primitives no term and no literal can be left out. Beyond, the formula
-    is multiplied out, and terms that imply another one are dropped.
-
-    Raises
-    ------
-    InputError
-        If there are more than `MAX_TERMS` terms.
+    is multiplied out, and terms that imply another one are dropped. More than `MAX_TERMS` terms are
+    an `InputError`.
     """
     built, names = _reduce(expression)
     try:
@@ -153,23 +144,6 @@ def to_dnf(expression: Expression) -> Expression:
             "ask for the nested or the simplified form"
         ) from None
     return _arrange(_best(sums), names, keep_terms=True)
-
-
-def _simplify(expression: Expression, rows: _Cases | None) -> Expression:
-    built, names = _reduce(expression)
-    candidates = [built]
-    if rows:
-        candidates += [_prune(simplify(built), rows)]
-    if len(names) <= MAX_VARIABLES:
-        tables = _make_tables(built, names, rows)
-        candidates += [_prune(built, tables[0].cases)]
-        for table in tables:
-            candidates += [_prune(form, table.cases) for form in _factor_table(table)]
-    else:
-        parts = _simplify_parts(built)
-        candidates += [_prune(parts, rows) if rows else parts]
-    different = dict.fromkeys(candidates)
-    return _best([expression, *(_arrange(candidate, names) for candidate in different)])
 
 
 @dataclass(frozen=True)
@@ -480,27 +454,27 @@ def _expand_counts(expression: Expression) -> Expression:
     At least k of the operands after the i-th are true where at least k of those after the next
     are, or the next and at least k − 1 of those.
     """
+
+    def at_least(operands: Sequence[Expression], number: int) -> Expression:
+        found: list[Expression] = [Constant(True), *[Constant(False)] * number]
+        for operand in reversed(operands):
+            for k in range(number, 0, -1):
+                found[k] = Or(found[k], And(operand, found[k - 1]))
+        return found[number]
+
     built: dict[int, Expression] = {}
     for node in nodes(expression):
         operands = [built[child.digest] for child in node.children]
         if isinstance(node, Counted):
-            enough = _at_least(operands, node.number)
+            enough = at_least(operands, node.number)
             if node.most < len(operands):
-                enough = And(enough, Not(_at_least(operands, node.most + 1)))
+                enough = And(enough, Not(at_least(operands, node.most + 1)))
             built[node.digest] = enough
         elif isinstance(node, Not):
             built[node.digest] = Not(operands[0])
         else:
             built[node.digest] = type(node)(*operands) if isinstance(node, And | Or) else node
     return built[expression.digest]
-
-
-def _at_least(operands: Sequence[Expression], number: int) -> Expression:
-    found: list[Expression] = [Constant(True), *[Constant(False)] * number]
-    for operand in reversed(operands):
-        for k in range(number, 0, -1):
-            found[k] = Or(found[k], And(operand, found[k - 1]))
-    return found[number]
 
 
 def _prune(expression: Expression, cases: _Cases) -> Expression:
@@ -581,12 +555,10 @@ def _arrange(
                 flat.extend(operand.operands if isinstance(operand, kind) else (operand,))
             flat.sort(key=rank)
             negations = sum(isinstance(operand, Not) for operand in flat)
-            is_denial = negations == 2 if len(flat) == 2 else 2 * negations >= len(flat)
+            is_denial = 2 * negations >= (4 if len(flat) == 2 else len(flat))
             is_plain = not any(operand.length > 1 for operand in flat)
-            if kind is Or and not keep_terms and is_plain and is_denial:
-                built[node.digest] = Not(And(*map(_negate, flat)))
-            else:
-                built[node.digest] = kind(*flat)
+            is_negated = kind is Or and not keep_terms and is_plain and is_denial
+            built[node.digest] = Not(And(*map(_negate, flat))) if is_negated else kind(*flat)
         elif isinstance(node, Counted):
             built[node.digest] = type(node)(node.number, sorted(operands, key=rank))
         else:

@@ -369,9 +369,11 @@ def _sort_operands(root: Expression) -> None:
             object.__setattr__(node, "_sorted", tuple(sorted(parts, key=_as_operand)))
 
 
-_as_operand = cmp_to_key(
-    lambda left, right: _compare_pieces(_enclose(left)[::-1], _enclose(right)[::-1])
-)
+def _compare_operands(left: Expression, right: Expression) -> int:
+    return _compare_pieces(_enclose(left)[::-1], _enclose(right)[::-1])
+
+
+_as_operand = cmp_to_key(_compare_operands)
 
 
 def _flatten(connective: And | Or) -> list[Expression]:

@@ -135,12 +135,8 @@ def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
     """Find cubes whose union lies between two truth tables, none of which can be left out.
 
     Minato's construction (after Morreale): the cubes that need the last variable, or its negation,
-    are split off first; the cases that they leave open are covered without it.
-
-    Raises
-    ------
-    TooManyTermsError
-        If that takes more than `MAX_TERMS` cubes.
+    are split off first; the cases that they leave open are covered without it. More than
+    `MAX_TERMS` cubes are a `TooManyTermsError`.
     """
     known: dict[tuple[int, int, int], tuple[list[Cube], int]] = {}
 
@@ -151,11 +147,9 @@ def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
         if upper == everywhere:
             return [0], everywhere
         key = (lower, upper, n)
-        if key not in known:
-            known[key] = split(lower, upper, n - 1)
-        return known[key]
-
-    def split(lower: int, upper: int, n: int) -> tuple[list[Cube], int]:
+        if key in known:
+            return known[key]
+        n -= 1
         half = 1 << n
         low = all_cases(half)
         lower0, lower1, upper0, upper1 = lower & low, lower >> half, upper & low, upper >> half
@@ -167,7 +161,8 @@ def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
         cubes = [*cubes, *(c | negative for c in cubes0), *(c | positive for c in cubes1)]
         if len(cubes) > MAX_TERMS:
             raise TooManyTermsError
-        return cubes, covered | covered0 | (covered | covered1) << half
+        known[key] = cubes, covered | covered0 | (covered | covered1) << half
+        return known[key]
 
     return cover(lower, upper, n_variables)[0]
 

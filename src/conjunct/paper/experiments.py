@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from conjunct.errors import InputError
-from conjunct.estimators import UFC, UFCPath, UFringe
+from conjunct.estimators import UFC, UFringe
 from conjunct.files import write_atomically
 from conjunct.paper.perturbation import bootstrap_stability, noise_stability
 from conjunct.paper.study import (
@@ -262,49 +262,61 @@ def points_beyond(front: Sequence[Solution], other: Sequence[Solution]) -> list[
 
 def risk_runs(study: Study) -> Outcome:
     """Make figure 9: the runs for the paper's ten α beside the closest point and the front."""
-    runs = {alpha: study.fit_risk(alpha) for alpha in ALPHAS}
-    rows = [_risk_row(alpha, run, pruned=False) for alpha, run in runs.items()]
-    distances = [row["distance"] for row in rows]
+    rows, reach, draw = _try_alphas(study, "")
     text = (
         f"The ten α of the paper. The closest point is at a distance of "
-        f"{study.path.closest_point_.distance:.4f} from (0, 0); the runs are between "
-        f"{min(distances):.4f} and {max(distances):.4f}."
+        f"{study.path.closest_point_.distance:.4f} from (0, 0); the runs are {reach}."
     )
-    return study.outcome(
-        "figure-9-risk-based",
-        "Risk-based runs and the closest point",
-        text,
-        rows,
-        {"": lambda: _draw_runs(study, study.path, runs, "")},
-    )
+    title = "Risk-based runs and the closest point"
+    return study.outcome("figure-9-risk-based", title, text, rows, {"": draw})
 
 
 def risk_and_pruning(study: Study) -> Outcome:
     """Make figure 10: the same without (a) and with (b) pruning."""
-    plain = {alpha: study.fit_risk(alpha) for alpha in ALPHAS}
-    pruned = {alpha: study.fit_risk(alpha, prune=True) for alpha in ALPHAS}
-    rows, texts = [], []
-    for words, runs, path in (
-        ("Without", plain, study.path),
-        ("With", pruned, study.path_with_pruning),
-    ):
-        some = [_risk_row(alpha, run, pruned=words == "With") for alpha, run in runs.items()]
-        distances = [row["distance"] for row in some]
-        rows += some
-        texts.append(
-            f"{words} pruning the runs are between {min(distances):.4f} and {max(distances):.4f} "
-            f"from (0, 0), the closest point of the path at {path.closest_point_.distance:.4f}."
+    plain, reach, draw = _try_alphas(study, ", not pruned")
+    pruned, reach_pruned, draw_pruned = _try_alphas(study, ", pruned", prune=True)
+    text = " ".join(
+        f"{words} pruning the runs are {between} from (0, 0), the closest point of the path at "
+        f"{path.closest_point_.distance:.4f}."
+        for words, between, path in (
+            ("Without", reach, study.path),
+            ("With", reach_pruned, study.path_with_pruning),
         )
-    return study.outcome(
-        "figure-10-risk-and-pruning",
-        "Risk-based runs without and with pruning",
-        " ".join(texts),
-        rows,
-        {
-            "-a": lambda: _draw_runs(study, study.path, plain, ", not pruned"),
-            "-b-pruned": lambda: _draw_runs(study, study.path_with_pruning, pruned, ", pruned"),
-        },
     )
+    title = "Risk-based runs without and with pruning"
+    charts = {"-a": draw, "-b-pruned": draw_pruned}
+    return study.outcome("figure-10-risk-and-pruning", title, text, [*plain, *pruned], charts)
+
+
+def _try_alphas(
+    study: Study, how: str, *, prune: bool = False
+) -> tuple[list[dict[str, Any]], str, Callable[[], Any]]:
+    """Return the runs for the paper's ten α as rows, their distances in words, and their chart."""
+    path = study.path_with_pruning if prune else study.path
+    runs = {alpha: study.fit_risk(alpha, prune=prune) for alpha in ALPHAS}
+    ends = [run.history_[-1] for run in runs.values()]
+    rows = [
+        {
+            "alpha": alpha,
+            "pruned": prune,
+            "threshold": run.threshold_,
+            "iterations": run.n_iter_,
+            **indicators_of(end),
+            "distance": math.hypot(end.oi, end.c0),
+        }
+        for (alpha, run), end in zip(runs.items(), ends, strict=True)
+    ]
+    distances = [row["distance"] for row in rows]
+    draw = partial(
+        plot_front,
+        path.solutions_,
+        path.front_,
+        path.closest_point_,
+        title=f"Risk-based runs on {study.name}{how}",
+        marked={"risk-based, ten α": ends},
+        magnified=True,
+    )
+    return rows, f"between {min(distances):.4f} and {max(distances):.4f}", draw
 
 
 def table_of_risk(study: Study) -> Outcome:
@@ -359,29 +371,6 @@ def table_of_features(study: Study) -> Outcome:
     text = f"{len(common)} features are common to both; they come first."
     title = "Features of the closest point and of the risk-based run"
     return study.outcome("table-5-features", title, text, rows)
-
-
-def _risk_row(alpha: float, run: UFC, *, pruned: bool) -> dict[str, Any]:
-    found = run.history_[-1]
-    return {
-        "alpha": alpha,
-        "pruned": pruned,
-        "threshold": run.threshold_,
-        "iterations": run.n_iter_,
-        **indicators_of(found),
-        "distance": math.hypot(found.oi, found.c0),
-    }
-
-
-def _draw_runs(study: Study, path: UFCPath, runs: dict[float, UFC], how: str) -> Any:
-    return plot_front(
-        path.solutions_,
-        path.front_,
-        path.closest_point_,
-        title=f"Risk-based runs on {study.name}{how}",
-        marked={"risk-based, ten α": [run.history_[-1] for run in runs.values()]},
-        magnified=True,
-    )
 
 
 # name → options of UFC; all with pruning and the RMS stop
@@ -583,28 +572,25 @@ def index_page(outcomes: Sequence[Outcome], name: str) -> str:
 
 
 def _section(outcome: Outcome) -> str:
+    name, table = escape(outcome.name), ""
     figures = "\n".join(
         f'<img src="{escape(outcome.name + ending)}.svg" '
         f'alt="{escape(outcome.title + ending.replace("-", " "))}">'
         for ending in outcome.charts
     )
+    if len(outcome.rows) <= _MAX_ROWS:
+        columns = outcome.columns
+        heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in columns)
+        lines = "\n".join(
+            "<tr>" + "".join(_cell(row.get(column)) for column in columns) + "</tr>"
+            for row in outcome.rows
+        )
+        table = f'<div class="wide"><table>\n<tr>{heads}</tr>\n{lines}\n</table></div>'
     return (
-        f'<section id="{escape(outcome.name)}">\n<h2>{escape(outcome.title)}</h2>\n'
-        f"<p>{escape(outcome.text)}</p>\n{figures}\n{_table(outcome)}\n"
-        f'<p><a href="{escape(outcome.name)}.csv">{escape(outcome.name)}.csv</a>, '
-        f"{len(outcome.rows)} rows</p>\n</section>"
+        f'<section id="{name}">\n<h2>{escape(outcome.title)}</h2>\n'
+        f"<p>{escape(outcome.text)}</p>\n{figures}\n{table}\n"
+        f'<p><a href="{name}.csv">{name}.csv</a>, {len(outcome.rows)} rows</p>\n</section>'
     )
-
-
-def _table(outcome: Outcome) -> str:
-    if len(outcome.rows) > _MAX_ROWS:
-        return ""
-    heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in outcome.columns)
-    lines = "\n".join(
-        "<tr>" + "".join(_cell(row.get(column)) for column in outcome.columns) + "</tr>"
-        for row in outcome.rows
-    )
-    return f'<div class="wide"><table>\n<tr>{heads}</tr>\n{lines}\n</table></div>'
 
 
 def _cell(value: object) -> str:

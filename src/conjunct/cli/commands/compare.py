@@ -29,9 +29,8 @@ from conjunct.cli.options import (
     option,
     output_option,
     parse_alpha,
-    read_model,
+    read_chunk_model,
     read_variables_option,
-    require_chunks,
     takes,
 )
 from conjunct.cli.outputs import (
@@ -68,12 +67,6 @@ def _make_test(
 
 TEST_OPTIONS = (_make_test,)
 """``--alpha`` and ``--correction``, for `takes`."""
-
-
-def _read_model(model: Path, out: Path | None) -> InvertibleConstructor:
-    """Return a model that has chunks, after a check that the result can be written."""
-    check_targets({"model": model}, result=out)
-    return require_chunks(read_model(model), model)
 
 
 def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
@@ -125,7 +118,8 @@ def compare(
     """
     if first == second == DASH:
         raise InputError("X and Y cannot both be standard input: use a file for one of them")
-    fitted = _read_model(model, out)
+    check_targets({"model": model}, result=out)
+    fitted = read_chunk_model(model)
     tables = []
     for data in (first, second):
         table = source.read(data, fitted)
@@ -202,7 +196,8 @@ def describe(
       $ conjunct describe traits.json zoo.csv --by milk
       $ conjunct describe traits.json zoo.csv --by milk --top 3 --out milk.csv
     """
-    fitted = _read_model(model, out)
+    check_targets({"model": model}, result=out)
+    fitted = read_chunk_model(model)
     if Path(by).is_file():
         table = source.read(data, fitted)
         labels = _read_label_file(Path(by), table)

@@ -20,9 +20,9 @@ from conjunct.cli.options import (
     check_id_name,
     option,
     output_option,
+    read_chunk_model,
     read_model,
-    require_chunks,
-    require_ufc,
+    read_ufc,
     set_column_options,
     takes,
 )
@@ -32,9 +32,8 @@ from conjunct.cli.terminal import is_printed, showable, time_step, write_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from conjunct.data import BooleanData, Ids
-    from conjunct.estimators import UFC, InvertibleConstructor
-    from conjunct.features import Suggestion
+    from conjunct.data import BooleanData
+    from conjunct.estimators import UFC
 
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
@@ -127,41 +126,32 @@ def chunks(
       $ conjunct chunks model.json zoo.csv --layout long --out chunks.csv
       $ conjunct chunks model.json zoo.csv --layout lists --out chunks.jsonl
     """
+    import polars as pl
+
     output.check_table(out, "chunks", model, lists=layout == "lists")
-    fitted = require_chunks(read_model(model), model)
+    fitted = read_chunk_model(model)
     table = source.read(data, fitted)
+    ids, column = table.ids, "chunk" if layout == "long" else "chunks"
+    check_id_name(ids, column)
+    names = [] if ids is None else [pl.Series(ids.name, ids.values, pl.String)]
     with source.naming_cells_of(data), time_step("read rows as chunks"):
-        frame = _chunk_frame(fitted, table, layout, table.ids)
+        if layout == "long":
+            frame: pl.DataFrame = fitted.chunks(table, "long", backend="polars")
+            rows = frame["row"]
+            # as people count, and as conjunct show --rows does
+            first = names[0].gather(rows) if names else rows + 1
+            frame = pl.DataFrame([first, frame["chunk"]])
+        elif layout == "text":
+            texts = fitted.chunks(table, "text", backend="dict")["chunks"]
+            frame = pl.DataFrame([*names, pl.Series(column, texts, pl.String)])
+        else:
+            lists = pl.Series(column, fitted.chunks(table), pl.List(pl.List(pl.String)))
+            frame = pl.DataFrame([*names, lists])
     if is_printed(out) and layout == "lists":
         write_text(frame.write_ndjson())
         return
     text = f"Saved the chunks of {explain.count(table.n_rows, 'row')}"
     output.table(out, frame, lambda: {"n_rows": table.n_rows, "layout": layout}, text)
-
-
-def _chunk_frame(
-    model: InvertibleConstructor, table: Any, layout: ChunkOutput, ids: Ids | None
-) -> pl.DataFrame:
-    """Return the chunks as a table, after the ids of the rows."""
-    import polars as pl
-
-    column = "chunk" if layout == "long" else "chunks"
-    check_id_name(ids, column)
-    if layout == "long":
-        long: pl.DataFrame = model.chunks(table, "long", backend="polars")
-        rows = long["row"]
-        if ids is None:
-            # as people count, and as conjunct show --rows does
-            return long.with_columns(rows + 1)
-        names = pl.Series(ids.name, ids.values, pl.String).gather(rows)
-        return pl.DataFrame([names, long["chunk"]])
-    if layout == "text":
-        texts = model.chunks(table, "text", backend="dict")["chunks"]
-        chunks_ = pl.Series(column, texts, pl.String)
-    else:
-        chunks_ = pl.Series(column, model.chunks(table), pl.List(pl.List(pl.String)))
-    names_ = [] if ids is None else [pl.Series(ids.name, ids.values, pl.String)]
-    return pl.DataFrame([*names_, chunks_])
 
 
 @takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
@@ -194,8 +184,10 @@ def suggest(
       $ conjunct suggest model.json zoo.csv --min-score 0.8 --no-doubtful
       $ conjunct suggest model.json zoo.csv --top 3 --out suggestions.csv
     """
+    import polars as pl
+
     output.check_table(out, "suggestions", model)
-    fitted = require_ufc(read_model(model), model, "gives no suggestions")
+    fitted = read_ufc(model, "gives no suggestions")
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("looked for tags"):
         found = {"missing": fitted.suggest(table, top, min_score=min_score)}
@@ -203,20 +195,8 @@ def suggest(
             found["doubtful"] = fitted.doubtful(table, top)
     n_tags = {kind: sum(map(len, rows)) for kind, rows in found.items()}
     kinds = " and ".join(f"{n:,} {kind}" for kind, n in n_tags.items())
-    output.table(
-        out,
-        _suggestion_frame(found, table.ids),
-        lambda: {"n_rows": table.n_rows, **n_tags},
-        f"Saved {kinds} tags of {explain.count(table.n_rows, 'row')}",
-    )
-
-
-def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None) -> pl.DataFrame:
-    import polars as pl
-
-    columns = ("kind", "tag", "score", "because")
+    ids, columns = table.ids, ("kind", "tag", "score", "because")
     check_id_name(ids, *columns)
-    name = "row" if ids is None else ids.name
     lines = [
         (
             str(row + 1) if ids is None else ids.values[row],
@@ -230,8 +210,13 @@ def _suggestion_frame(found: dict[str, list[list[Suggestion]]], ids: Ids | None)
         for one in rows[row]
     ]
     text: Any = pl.String
-    schema = {name: text, **dict.fromkeys(columns, text), "score": pl.Float64}
-    return pl.DataFrame(lines, schema=schema, orient="row")
+    schema = {"row" if ids is None else ids.name: text, **dict.fromkeys(columns, text)}
+    output.table(
+        out,
+        pl.DataFrame(lines, schema=schema | {"score": pl.Float64}, orient="row"),
+        lambda: {"n_rows": table.n_rows, **n_tags},
+        f"Saved {kinds} tags of {explain.count(table.n_rows, 'row')}",
+    )
 
 
 _CHANGES_SHOWN = 3
@@ -258,7 +243,7 @@ def update(
     """
     if out is not None:
         files.check_target(out)
-    fitted = require_ufc(read_model(model), model, "cannot be updated")
+    fitted = read_ufc(model, "cannot be updated")
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("counted rows"):
         found = fitted.check_drift(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -36,6 +37,7 @@ from conjunct.cli.outputs import (
     preparation_table,
     save_report,
     score_table,
+    show_first,
 )
 from conjunct.cli.terminal import (
     as_options,
@@ -137,10 +139,11 @@ def _print_features(
 ) -> None:
     summary = explain.Summary(model, as_options)
     findings = explain.find(model.feature_set_, order).findings
-    features = summary.new_features
+    has_features = wanted or is_verbose() or not summary.by_pattern
+    features = summary.new_features if has_features else ()
+    table_of = partial(feature_table, summary, with_formulas=wanted, formulas=formulas)
     kept = explain.join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST)
     has_scores = is_verbose() or not summary.by_pattern
-    has_features = bool(features) and (wanted or is_verbose() or not summary.by_pattern)
     in_form = None
     if formulas:
         is_always = formulas.equivalent == "always"
@@ -153,20 +156,12 @@ def _print_features(
     write(
         title,
         summary.text,
-        finding_table(findings[:_FINDINGS_SHOWN]) if findings else None,
-        f"Top {_FINDINGS_SHOWN} of {len(findings):,} findings; --json lists all."
-        if len(findings) > _FINDINGS_SHOWN
-        else None,
+        *show_first(_FINDINGS_SHOWN, "findings", findings, finding_table, "; --json lists all"),
         summary.name_copies(findings[:_FINDINGS_SHOWN]) or None,
         preparation_table(model.preparation_),
         summary.variables or None,
-        feature_table(summary, features[:_FEATURES_SHOWN], with_formulas=wanted, formulas=formulas)
-        if has_features
-        else None,
-        f"Top {_FEATURES_SHOWN} of {len(features):,} features; --json lists all."
-        if has_features and len(features) > _FEATURES_SHOWN
-        else None,
-        (has_features and summary.marks) or None,
+        *show_first(_FEATURES_SHOWN, "features", features, table_of, "; --json lists all"),
+        (features and summary.marks) or None,
         in_form,
         f"In no chunk: {kept}." if kept and model.feature_set_.merges else None,
         score_table(lines) if has_scores else None,
