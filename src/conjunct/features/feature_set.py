@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
 
+import msgspec
 import numpy as np
 
 from conjunct.errors import InputError
@@ -46,8 +47,7 @@ Compared = Literal["score", "r", "p_value"]
 """The number of a pair that is compared with the cutoff."""
 
 
-@dataclass(frozen=True)
-class Merge:
+class Merge(msgspec.Struct, frozen=True, gc=False):
     """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
 
     ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
@@ -96,7 +96,7 @@ def _renumber(merge: Merge, own: Lineage, number: dict[int, int]) -> Merge:
             number[made] = own.conjoin(*pair)
     new = {name: getattr(merge, name) for name in ("both", "right_only", "left_only")}
     new = {name: None if made is None else number[made] for name, made in new.items()}
-    return replace(merge, left=left, right=right, **new)
+    return msgspec.structs.replace(merge, left=left, right=right, **new)
 
 
 @dataclass(frozen=True, eq=False)
