@@ -70,6 +70,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "default_fits": _default_fits(found["default"]),
         "default_growth": _default_growth(found["default"]),
         "default_waits": _default_waits(found["default"]),
+        "rounds": _rounds(found["rounds"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
         "expected": _expected(found["expected"]),
@@ -485,8 +486,28 @@ def _default_growth(run: dict[str, Any]) -> str:
 
 
 def _default_waits(run: dict[str, Any]) -> str:
-    lines = [[what, f"{_figures(seconds)} s"] for what, seconds in run["waits"].items()]
-    return table_of(["", "CPU time"], lines)
+    lines = []
+    for line in run["waits"]:
+        beside = ["", ""]
+        if "floor" in line:
+            beside = [line["floor"], f"{_figures(line['floor seconds'])} s"]
+        lines.append([line["what"], f"{_figures(line['seconds'])} s", *beside])
+    return table_of(["", "CPU time", "beside it", "CPU time"], lines)
+
+
+def _rounds(run: dict[str, Any]) -> str:
+    head = ["", "merges, one at a time"]
+    for share in run["shares"]:
+        head += [f"passes, at least {share:.0%}" if share else "passes, all pairs", "bits"]
+    lines = []
+    for line in run["sets"]:
+        cells = [line["name"], f"{line['merges']:,.0f}"]
+        for share in run["shares"]:
+            # a minus before 0.00 would say nothing
+            more = round(100 * line[f"more {share}"], 2) or 0.0
+            cells += [f"{line[f'passes {share}']:,.0f}", f"{more:+.2f}%"]
+        lines.append(cells)
+    return table_of(head, lines)
 
 
 def _merges(run: dict[str, Any]) -> str:

@@ -305,7 +305,7 @@ class FeatureSet:
         for merge in self.merges:
             left, right, iteration = merge.left, merge.right, merge.iteration
             merges.append(
-                replace(
+                msgspec.structs.replace(
                     merge,
                     both=add_if_empty(merge.both, left, right, iteration),
                     right_only=add_if_empty(merge.right_only, ~left, right, iteration),
