@@ -57,6 +57,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "machine": _machine(found),
         "limit": _limit(found["limit"]),
         "rivals": _rivals(found["rivals"]),
+        "rivals_default": _rivals_default(found["rivals_default"]),
         "growth": _growth(found["growth"]),
         "scaling": _scaling(found["scaling"]),
         "bits": _bits(found["bits"]),
@@ -158,6 +159,22 @@ def _rivals(run: dict[str, Any]) -> str:
         lines = [_rival(line, ours) for line in data["rivals"]]
         parts.append(f"{title}{data['ones'] / n_rows:.1f} ones per row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
+
+
+def _rivals_default(run: dict[str, Any]) -> str:
+    """One table of times: a line for each method, a column for each set."""
+    times = {
+        (line["rival"], k): _rival(line, 1.0)[1]
+        for k, data in enumerate(run["sets"])
+        for line in data["rivals"]
+    }
+    names = dict.fromkeys(name for name, _ in times)
+    head = ["", *(data["name"] for data in run["sets"])]
+    before, after = run["loads"]
+    load = f"The 2 cores had a load of {before:.1f} before the run and {after:.1f} after it."
+    sets = range(len(run["sets"]))
+    lines = [[f"`{name}`", *(times.get((name, k), "–") for k in sets)] for name in names]
+    return table_of(head, lines) + "\n\n" + load
 
 
 def _rival(line: dict[str, Any], ours: float) -> list[str]:

@@ -206,7 +206,7 @@ def measure_waits() -> list[Measurement]:
     of_some = "the scores alone, `X @ W`", lambda: some @ np.ones((data.shape[1],) * 2, np.float32)
     wait("`suggest` for 100,000 rows", lambda: model.suggest(some), *of_some)
     pages = "one count of all pairs", lambda: data.T @ data
-    wait("`Report` of 209,347 rows", lambda: Report(model, data).html(), *pages)
+    wait("`Report` of the rows of the fit", lambda: Report(model, data).html(), *pages)
     with TemporaryDirectory() as folder:
         found += _measure_files(Path(folder), model, many)
     return found
@@ -251,7 +251,7 @@ def _measure_files(folder: Path, model: UFC, many: Any) -> list[Measurement]:
         before = seconds
     shown = _time_python(["-m", "conjunct", "show", str(path)])
     bare = {"floor": "Python alone", "floor seconds": _time_python(stages["Python"])}
-    return [*found, {"what": "`conjunct show` of 1,003 merges", "seconds": shown, **bare}]
+    return [*found, {"what": "`conjunct show` of the model", "seconds": shown, **bare}]
 
 
 def _time_python(words: list[str]) -> float:

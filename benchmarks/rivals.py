@@ -41,9 +41,10 @@ class Rival(NamedTuple):
     tell: Callable[[Any], str]
 
 
-def main() -> int:
+def main(default: bool = False) -> int:
+    """Run all rivals or, with ``--default``, those that the default is compared with in short."""
     sets, load = [], os.getloadavg()[0]
-    known = [name for name in RIVALS if name != BORGELT or find_spec("fim")]
+    known = [name for name in (SHORT if default else RIVALS) if name != BORGELT or find_spec("fim")]
     if BORGELT not in known:
         print("pyfim is not installed: nothing is said about Borgelt's program")
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +63,9 @@ def main() -> int:
             )
     limits = {"seconds": SECONDS, "bytes": BYTES, "yardstick": YARDSTICK}
     loads = [load, os.getloadavg()[0]]
-    save("rivals", {"limits": limits, "loads": loads, "sets": sets})
+    save(
+        "rivals_default" if default else "rivals", {"limits": limits, "loads": loads, "sets": sets}
+    )
     return 0
 
 
@@ -190,6 +193,7 @@ RIVALS: dict[str, Rival] = {
     YARDSTICK: Rival(_as_is, partial(_ufc, criterion="risk", max_iter=N_ITER), _constructed),
     'UFC("risk")': Rival(_as_is, partial(_ufc, criterion="risk"), _constructed),
     "UFC()": Rival(_as_is, _ufc, _constructed),
+    'UFC("bits")': Rival(_as_is, partial(_ufc, criterion="bits"), _constructed),
     "uFC in plain NumPy": Rival(
         _booleans, partial(_plain.dense, max_iter=N_ITER), _plainly_constructed
     ),
@@ -215,6 +219,10 @@ RIVALS: dict[str, Rival] = {
     ),
     BORGELT: Rival(_lists, _borgelt, lambda found: f"{len(found):,} sets"),
 }
+SHORT = (
+    *(YARDSTICK, "UFC()", BORGELT, f"fpgrowth(min_support={MIN_SUPPORT}, max_len=3)"),
+    *(f"KMeans(n_clusters={N_COMPONENTS})", f"NMF(n_components={N_COMPONENTS})"),
+)
 
 
 if __name__ == "__main__":
