@@ -75,7 +75,8 @@ bench: $(INSTALLED) $(INSTALLED)-bench  ## measure against other libraries, side
 	$(BIN)/python -m benchmarks
 
 bench-page: $(INSTALLED) $(INSTALLED)-bench  ## measure what the pages show, and write it there
-	-$(BIN)/python -m benchmarks limit rivals growth scaling bits evidence default chance merges expected transform classifying
+	-$(BIN)/python -m benchmarks limit rivals growth scaling bits evidence default chance merges expected transform classifying rounds
+	-$(BIN)/python -m benchmarks rivals --default
 	$(BIN)/python -m benchmarks._page
 
 quality: $(INSTALLED) $(INSTALLED)-bench  ## compare representations on many data sets, and write docs/learning.md

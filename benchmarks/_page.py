@@ -57,6 +57,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "machine": _machine(found),
         "limit": _limit(found["limit"]),
         "rivals": _rivals(found["rivals"]),
+        "rivals_default": _rivals_default(found["rivals_default"]),
         "growth": _growth(found["growth"]),
         "scaling": _scaling(found["scaling"]),
         "bits": _bits(found["bits"]),
@@ -70,6 +71,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "default_fits": _default_fits(found["default"]),
         "default_growth": _default_growth(found["default"]),
         "default_waits": _default_waits(found["default"]),
+        "rounds": _rounds(found["rounds"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
         "expected": _expected(found["expected"]),
@@ -157,6 +159,22 @@ def _rivals(run: dict[str, Any]) -> str:
         lines = [_rival(line, ours) for line in data["rivals"]]
         parts.append(f"{title}{data['ones'] / n_rows:.1f} ones per row\n\n{table_of(head, lines)}")
     return "\n\n".join(parts)
+
+
+def _rivals_default(run: dict[str, Any]) -> str:
+    """One table of times: a line for each method, a column for each set."""
+    times = {
+        (line["rival"], k): _rival(line, 1.0)[1]
+        for k, data in enumerate(run["sets"])
+        for line in data["rivals"]
+    }
+    names = dict.fromkeys(name for name, _ in times)
+    head = ["", *(data["name"] for data in run["sets"])]
+    before, after = run["loads"]
+    load = f"The 2 cores had a load of {before:.1f} before the run and {after:.1f} after it."
+    sets = range(len(run["sets"]))
+    lines = [[f"`{name}`", *(times.get((name, k), "–") for k in sets)] for name in names]
+    return table_of(head, lines) + "\n\n" + load
 
 
 def _rival(line: dict[str, Any], ours: float) -> list[str]:
@@ -485,8 +503,28 @@ def _default_growth(run: dict[str, Any]) -> str:
 
 
 def _default_waits(run: dict[str, Any]) -> str:
-    lines = [[what, f"{_figures(seconds)} s"] for what, seconds in run["waits"].items()]
-    return table_of(["", "CPU time"], lines)
+    lines = []
+    for line in run["waits"]:
+        beside = ["", ""]
+        if "floor" in line:
+            beside = [line["floor"], f"{_figures(line['floor seconds'])} s"]
+        lines.append([line["what"], f"{_figures(line['seconds'])} s", *beside])
+    return table_of(["", "CPU time", "beside it", "CPU time"], lines)
+
+
+def _rounds(run: dict[str, Any]) -> str:
+    head = ["", "merges, one at a time"]
+    for share in run["shares"]:
+        head += [f"passes, at least {share:.0%}" if share else "passes, all pairs", "bits"]
+    lines = []
+    for line in run["sets"]:
+        cells = [line["name"], f"{line['merges']:,.0f}"]
+        for share in run["shares"]:
+            # a minus before 0.00 would say nothing
+            more = round(100 * line[f"more {share}"], 2) or 0.0
+            cells += [f"{line[f'passes {share}']:,.0f}", f"{more:+.2f}%"]
+        lines.append(cells)
+    return table_of(head, lines)
 
 
 def _merges(run: dict[str, Any]) -> str:

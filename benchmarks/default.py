@@ -4,7 +4,7 @@
    sparse matrix or, where columns are kept packed, NumPy's of the float32 table. Memory is what the
    process held at most, less what it held before, compared with the size of the data.
 2. How the time grows with rows, columns, density and merges.
-3. What else a user waits for: start-up, and a million rows through ``transform`` and the like.
+3. What else a user waits for, each beside a floor: reading, ``transform`` and the like, start-up.
 
 Each point runs alone in a process, on one thread.
 """
@@ -30,9 +30,10 @@ from benchmarks._data import benchmark_set, zipf
 from benchmarks._measure import report
 from benchmarks._results import save
 from benchmarks.growth import exponent
-from conjunct import UFC, BooleanData
+from conjunct import UFC, BooleanData, Report
 from conjunct.columns import SparseColumns
 from conjunct.data import CellRules
+from conjunct.files import read_boolean
 
 SETS = ("retail", "delicious", "t10i4d100k", "accidents_15k", "nuswide81", "clicks", "flights")
 BOUND, EXPONENT = 25, 1.1
@@ -73,11 +74,15 @@ def main() -> int:
         print(f"{name}: " + ", ".join(f"{seconds:.3f} s" for seconds in times))
         slope = exponent([line["size"] for line in sweeps[name]], times)
         missed += report(f"exponent in {name}", slope, EXPONENT, at_least=False, unit="")
-    waits = measured_apart("benchmarks.default", "waits")
-    for what, seconds in waits.items():
-        print(f"{what:<40} {seconds:6.2f} s")
+    waits = measured_apart("benchmarks.default", "waits")["waits"]
+    for line in waits:
+        print(f"{line['what']:<40} {line['seconds']:6.2f} s, {_floor(line)}")
     save("default", {"sets": lines, "sweeps": sweeps, "waits": waits})
     return missed
+
+
+def _floor(line: Measurement) -> str:
+    return f"{line['floor']} {line['floor seconds']:.2f} s" if "floor" in line else ""
 
 
 def measure_fit(name: str) -> Measurement:
@@ -174,29 +179,79 @@ def measure_point(n_rows: int, n_columns: int, density: float, n_merges: int) ->
     return {"merges": len(model.feature_set_.merges), **found}
 
 
-def measure_waits() -> Measurement:
-    """Return CPU seconds of what a user waits for; for a million rows, where rows are read."""
+def measure_waits() -> list[Measurement]:
+    """Return CPU seconds of what a user waits for, each beside a floor of the same run."""
     _, data = benchmark_set("nuswide81")
     model = UFC().fit(data)
     many = data[np.arange(1_000_000) % data.shape[0]]
-    waits: dict[str, Callable[[], object]] = {
-        "read a million rows": lambda: BooleanData.read(many, CellRules()),
-        "`transform` of a million rows": lambda: model.transform(many),
-        "`chunks` of a million rows": lambda: model.chunks(many),
-        "`log_prob` of a million rows": lambda: model.log_prob(many),
-    }
-    found = {what: timed(wait)["seconds"] for what, wait in waits.items()}
+    some = many[:100_000]
+    found: list[Measurement] = []
+
+    def wait(what: str, run: Callable[[], object], floor: str, least: Callable[[], object]) -> None:
+        seconds, beside = (timed(one, repeat=3)["seconds"] for one in (run, least))
+        found.append({"what": what, "seconds": seconds, "floor": floor, "floor seconds": beside})
+
+    made, texts = model.transform(many), model.chunks(many)
+    copying = "copying the result"
+    wait("read a million rows", lambda: BooleanData.read(many, CellRules()), "a copy", many.copy)
+    wait("`transform` of a million rows", lambda: model.transform(many), copying, made.copy)
+    wait(
+        "`chunks` of a million rows",
+        lambda: model.chunks(many),
+        copying,
+        lambda: [[*names] for names in texts],
+    )
+    one_count = "one count of all pairs", lambda: many.T @ many
+    wait("`log_prob` of a million rows", lambda: model.log_prob(many), *one_count)
+    of_some = "the scores alone, `X @ W`", lambda: some @ np.ones((data.shape[1],) * 2, np.float32)
+    wait("`suggest` for 100,000 rows", lambda: model.suggest(some), *of_some)
+    pages = "one count of all pairs", lambda: data.T @ data
+    wait("`Report` of the rows of the fit", lambda: Report(model, data).html(), *pages)
     with TemporaryDirectory() as folder:
-        path = str(Path(folder) / "model.json")
-        model.save(path)
-        codes = {
-            "start, import NumPy": ["-c", "import numpy"],
-            "start, import scikit-learn and Polars": ["-c", "import sklearn.base, polars"],
-            "start, import UFC": ["-c", "from conjunct import UFC"],
-            "start, conjunct show": ["-m", "conjunct", "show", path],
-        }
-        found |= {what: _time_python(code) for what, code in codes.items()}
+        found += _measure_files(Path(folder), model, many)
     return found
+
+
+def _measure_files(folder: Path, model: UFC, many: Any) -> list[Measurement]:
+    """Measure files beside Polars, and what starts beside what it imports."""
+    import polars as pl
+
+    table, path = folder / "table", folder / "model.json"
+    model.save(path)
+    frame = pl.DataFrame(
+        many.astype(bool).toarray(), schema=[f"tag {k}" for k in range(many.shape[1])]
+    )
+    frame.write_parquet(table.with_suffix(".parquet"))
+    frame.cast(pl.UInt8).write_csv(table.with_suffix(".csv"))
+    found = []
+    for suffix, read in ((".parquet", pl.read_parquet), (".csv", pl.read_csv)):
+        file = str(table.with_suffix(suffix))
+        ours = timed(lambda file=file: read_boolean(file), repeat=3)["seconds"]
+        theirs = timed(lambda file=file, read=read: read(file), repeat=3)["seconds"]
+        what = f"read a million rows of `{suffix}`"
+        beside = {"floor": f"`polars.{read.__name__}`", "floor seconds": theirs}
+        found.append({"what": what, "seconds": ours, **beside})
+    # each is part of the next
+    stages = {
+        "Python": ["-c", ""],
+        "NumPy": ["-c", "import numpy"],
+        "Polars": ["-c", "import numpy, polars"],
+        "scikit-learn's base": ["-c", "import numpy, polars, sklearn.base"],
+        "`import conjunct`": ["-c", "import numpy, polars, sklearn.base, conjunct"],
+        "`from conjunct import UFC`": [
+            "-c",
+            "import numpy, polars, sklearn.base; from conjunct import UFC",
+        ],
+    }
+    before = 0.0
+    for what, code in stages.items():
+        seconds = _time_python(code)
+        beside = {"floor": "the line before", "floor seconds": before} if before else {}
+        found.append({"what": f"start: {what}", "seconds": seconds, **beside})
+        before = seconds
+    shown = _time_python(["-m", "conjunct", "show", str(path)])
+    bare = {"floor": "Python alone", "floor seconds": _time_python(stages["Python"])}
+    return [*found, {"what": "`conjunct show` of the model", "seconds": shown, **bare}]
 
 
 def _time_python(words: list[str]) -> float:
@@ -219,7 +274,7 @@ def _measure(what: str, *words: str) -> Measurement:
     if what == "fit":
         return measure_fit(*words)
     if what == "waits":
-        return measure_waits()
+        return {"waits": measure_waits()}
     n_rows, n_columns, density, n_merges = words
     return measure_point(int(n_rows), int(n_columns), float(density), int(n_merges))
 

@@ -1,4 +1,4 @@
-"""uFC beside what one would pick instead: correlations, PCA, clustered columns, frequent sets.
+"""uFC beside what one would pick instead: correlations, factors, clusters, frequent sets.
 
 Each runs alone in a process, on one thread, on data in the form that it is quickest with, within
 60 s of processor time and 8 GB. Imports, reading and that form are not timed.
@@ -6,11 +6,13 @@ Each runs alone in a process, on one thread, on data in the form that it is quic
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ SECONDS, BYTES = 60, 8 * 10**9
 N_ITER = 3
 N_COMPONENTS = 50
 MIN_SUPPORT = 0.01
+BORGELT = f"pyfim fpgrowth(supp={100 * MIN_SUPPORT:g}, zmax=3)"
 YARDSTICK = f'UFC("risk", max_iter={N_ITER})'
 
 
@@ -38,8 +41,12 @@ class Rival(NamedTuple):
     tell: Callable[[Any], str]
 
 
-def main() -> int:
-    sets = []
+def main(default: bool = False) -> int:
+    """Run all rivals or, with ``--default``, those that the default is compared with in short."""
+    sets, load = [], os.getloadavg()[0]
+    known = [name for name in (SHORT if default else RIVALS) if name != BORGELT or find_spec("fim")]
+    if BORGELT not in known:
+        print("pyfim is not installed: nothing is said about Borgelt's program")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.npz"
         for name in SETS:
@@ -47,7 +54,7 @@ def main() -> int:
             sp.save_npz(file, data, compressed=False)
             n_rows, n_columns = data.shape
             print(f"{title}, {n_rows:,} × {n_columns:,}, {data.nnz / n_rows:.1f} ones a row")
-            lines = [_measured(rival, file) for rival in RIVALS]
+            lines = [_measured(rival, file) for rival in known]
             ours = next(line["seconds"] for line in lines if line["rival"] == YARDSTICK)
             for line in lines:
                 _print(line, ours)
@@ -55,7 +62,10 @@ def main() -> int:
                 {"name": title, "shape": [n_rows, n_columns], "ones": data.nnz, "rivals": lines}
             )
     limits = {"seconds": SECONDS, "bytes": BYTES, "yardstick": YARDSTICK}
-    save("rivals", {"limits": limits, "sets": sets})
+    loads = [load, os.getloadavg()[0]]
+    save(
+        "rivals_default" if default else "rivals", {"limits": limits, "loads": loads, "sets": sets}
+    )
     return 0
 
 
@@ -104,6 +114,14 @@ def _floats_unless_wide(data: Any) -> Any:
     return data.astype(np.float32) if data.shape[1] > 10_000 else _floats(data)
 
 
+def _sparse_floats(data: Any) -> Any:
+    return data.astype(np.float32)
+
+
+def _lists(data: Any) -> Any:
+    return [row.tolist() for row in np.split(data.indices, data.indptr[1:-1])]
+
+
 def _frame(data: Any) -> Any:
     import pandas as pd
 
@@ -128,6 +146,18 @@ def _pca(data: Any) -> Any:
     return PCA(n_components=min(N_COMPONENTS, data.shape[1] - 1), random_state=0).fit(data)
 
 
+def _nmf(data: Any) -> Any:
+    from sklearn.decomposition import NMF
+
+    return NMF(n_components=min(N_COMPONENTS, data.shape[1] - 1), random_state=0).fit(data)
+
+
+def _kmeans(data: Any) -> Any:
+    from sklearn.cluster import KMeans
+
+    return KMeans(n_clusters=N_COMPONENTS, random_state=0).fit(data)
+
+
 def _agglomeration(data: Any) -> Any:
     from sklearn.cluster import FeatureAgglomeration
 
@@ -138,6 +168,12 @@ def _frequent(frame: Any, min_support: float = MIN_SUPPORT) -> Any:
     from mlxtend.frequent_patterns import fpgrowth
 
     return fpgrowth(frame, min_support=min_support, max_len=3)
+
+
+def _borgelt(rows: Any) -> Any:
+    import fim
+
+    return fim.fpgrowth(rows, supp=100 * MIN_SUPPORT, zmax=3)
 
 
 def _pairs(matrix: Any) -> str:
@@ -157,6 +193,7 @@ RIVALS: dict[str, Rival] = {
     YARDSTICK: Rival(_as_is, partial(_ufc, criterion="risk", max_iter=N_ITER), _constructed),
     'UFC("risk")': Rival(_as_is, partial(_ufc, criterion="risk"), _constructed),
     "UFC()": Rival(_as_is, _ufc, _constructed),
+    'UFC("bits")': Rival(_as_is, partial(_ufc, criterion="bits"), _constructed),
     "uFC in plain NumPy": Rival(
         _booleans, partial(_plain.dense, max_iter=N_ITER), _plainly_constructed
     ),
@@ -168,13 +205,24 @@ RIVALS: dict[str, Rival] = {
     f"PCA(n_components={N_COMPONENTS})": Rival(
         _floats_unless_wide, _pca, lambda model: f"{model.n_components_} components"
     ),
+    f"NMF(n_components={N_COMPONENTS})": Rival(
+        _sparse_floats, _nmf, lambda model: f"{model.n_components_} components"
+    ),
+    f"KMeans(n_clusters={N_COMPONENTS})": Rival(
+        _sparse_floats, _kmeans, lambda model: f"{model.n_clusters} groups of rows"
+    ),
     f"FeatureAgglomeration(n_clusters={N_COMPONENTS})": Rival(
         _floats, _agglomeration, lambda model: f"{model.n_clusters_} clusters"
     ),
     f"fpgrowth(min_support={MIN_SUPPORT}, max_len=3)": Rival(
         _sparse_frame, _frequent, lambda found: f"{len(found):,} sets"
     ),
+    BORGELT: Rival(_lists, _borgelt, lambda found: f"{len(found):,} sets"),
 }
+SHORT = (
+    *(YARDSTICK, "UFC()", BORGELT, f"fpgrowth(min_support={MIN_SUPPORT}, max_len=3)"),
+    *(f"KMeans(n_clusters={N_COMPONENTS})", f"NMF(n_components={N_COMPONENTS})"),
+)
 
 
 if __name__ == "__main__":

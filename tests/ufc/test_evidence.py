@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,23 @@ def test_c_chooses_what_numpy_does_on_many_columns():
         runs.append(merges_of(run(LAYOUTS["bits"](table), 0.2, names=names)))
     assert len(runs[0]) > 50
     assert all(other == runs[0] for other in runs[1:])
+
+
+def test_rows_beyond_what_c_marks_are_compared_side_by_side():
+    """The same rows among 4 million others, and among as few as they are."""
+    random = np.random.default_rng(5)
+    topics = random.random((400, 4)) < 0.3
+    some = (topics @ (random.random((4, 8)) < 0.5)) & (random.random((400, 8)) < 0.8)
+    far = np.sort(random.choice(1 << 22, 400, replace=False))
+    rows, columns = np.nonzero(some)
+    ones = np.ones(len(rows), np.int32)
+
+    def spread(places):
+        matrix = sp.csc_array((ones, (places[rows], columns)), shape=(1 << 22, 8))
+        return merges_of(run(SparseColumns.from_matrix(matrix), 0.1))
+
+    assert far[-1] >= 1 << 21
+    assert spread(far) == spread(np.arange(400)) != []
 
 
 def test_numpy_takes_over_where_a_table_of_logarithms_is_too_large(monkeypatch):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Protocol, Self, TypeVar
 
+import msgspec
 import numpy as np
 
 from conjunct.columns import Columns, Counts
@@ -46,8 +47,7 @@ Compared = Literal["score", "r", "p_value"]
 """The number of a pair that is compared with the cutoff."""
 
 
-@dataclass(frozen=True)
-class Merge:
+class Merge(msgspec.Struct, frozen=True, gc=False):
     """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
 
     ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
@@ -271,7 +271,11 @@ class FeatureSet:
                     unseen.append(parts[k])
                     iterations.append(merge.iteration)
             both, right_only, left_only = parts
-            merges.append(replace(merge, both=both, right_only=right_only, left_only=left_only))
+            merges.append(
+                msgspec.structs.replace(
+                    merge, both=both, right_only=right_only, left_only=left_only
+                )
+            )
         n_features = len(self.features)
         return replace(
             self,

@@ -12,6 +12,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,11 +54,14 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if not gc.get_freeze_count():
+                # what was made counts as old: the next search, which comes soon, leaves it out
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
-@dataclass(frozen=True)
-class Indicators:
+class Indicators(msgspec.Struct, frozen=True, gc=False):
     """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
 
     ``bits`` is the length of the description of the data by these features in Krimp's code, and

@@ -1,6 +1,8 @@
 /* Columns as lists of rows, which are merged in place. */
 #include "native.h"
 
+#define AHEAD 12 /* rows */
+
 void native_lists_free(Lists *lists) {
     if (lists == NULL) return;
     FREE(lists->rows, lists->starts, lists->lengths, lists->columns, lists->row_starts,
@@ -99,6 +101,7 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
     for (int32_t k = 0; k < n_both; k++) {
         const int32_t weight = lists->weights == NULL ? 1 : lists->weights[both[k]];
         total += weight;
+        if (k + AHEAD < n_both) PREFETCH(lists->columns + lists->row_starts[both[k + AHEAD]]);
         int32_t *cells = lists->columns + lists->row_starts[both[k]];
         const int32_t n = lists->row_lengths[both[k]]--;
         int32_t of_right = 0;

@@ -9,13 +9,17 @@ struct Patterns {
     const void **rows;
     int64_t *lengths; /* rows of each pattern */
     const int32_t *weights; /* how often a row of lists counts, the caller's; NULL: once */
+    uint8_t *marks;  /* a bit of each row, zeros between calls; NULL: rows are too many */
 };
+
+#define MOST_MARKS (1 << 21) /* rows: marks are to stay in the cache */
+
 
 void native_patterns_free(Patterns *p) {
     if (p == NULL) return;
     if (p->rows != NULL)
         for (int32_t k = p->n_first; k < p->n; k++) free((void *)p->rows[k]);
-    FREE(p->rows, p->lengths, p);
+    FREE(p->rows, p->lengths, p->marks, p);
 }
 
 static int make_room(Patterns *p, int32_t room) {
@@ -41,6 +45,11 @@ Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t
         p->rows[k] = (const void *)(uintptr_t)addresses[k];
         p->lengths[k] = lengths[k];
     }
+    int32_t last = 0;
+    for (int32_t k = 0; k < n && !n_bytes; k++)
+        if (lengths[k] && ((const int32_t *)p->rows[k])[lengths[k] - 1] > last)
+            last = ((const int32_t *)p->rows[k])[lengths[k] - 1];
+    if (!n_bytes && last < MOST_MARKS) p->marks = calloc((size_t)last / 8 + 1, 1);
     return p;
 }
 
@@ -59,6 +68,16 @@ static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t
     const int32_t *weights = counts ? p->weights : NULL;
     const int64_t n = p->lengths[left], m = p->lengths[right];
     int64_t found = 0, at = 0;
+    if (m < 4 * n && weights == NULL && p->marks != NULL) {
+        uint8_t *marks = p->marks;
+        for (int64_t k = 0; k < n; k++) marks[few[k] >> 3] |= (uint8_t)(1 << (few[k] & 7));
+        for (int64_t k = 0; k < m; k++) {
+            if (out != NULL) out[found] = many[k];
+            found += marks[many[k] >> 3] >> (many[k] & 7) & 1;
+        }
+        for (int64_t k = 0; k < n; k++) marks[few[k] >> 3] = 0;
+        return found;
+    }
     if (m < 4 * n && weights == NULL) {
         /* side by side, without a branch that depends on the rows */
         for (int64_t k = 0; k < n && at < m;) {
