@@ -138,6 +138,19 @@ def test_recover_undoes_evaluate(table, plan, max_iter):
     assert np.array_equal(recovered, table)
 
 
+@given(tables(), plans, st.integers(0, 5))
+def test_max_features_keeps_the_beginning_of_a_run_and_says_how_much(table, plan, more):
+    most = table.shape[1] + more
+    whole, part = run(table, plan, max_iter=4), run(table, plan, max_iter=4, max_features=most)
+    sizes = [line.n_features for line in whole.history]
+    assert part.n_iter == max(k for k, size in enumerate(sizes) if size <= most)
+    assert len(part.feature_set.expressions) == sizes[part.n_iter]
+    if part.n_iter < whole.n_iter:
+        assert part.stop_reason.startswith(f"Of {whole.n_iter} {plan.noun}")
+    else:
+        assert part.stop_reason == whole.stop_reason
+
+
 @given(tables(max_rows=60, max_columns=5), plans)
 def test_a_feature_set_holds_only_what_its_merges_made(table, plan):
     # the RMS stop looks one iteration further before it decides; nothing of that is kept
