@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
@@ -138,7 +138,11 @@ def test_recover_undoes_evaluate(table, plan, max_iter):
     assert np.array_equal(recovered, table)
 
 
+PARTLY_TOGETHER = np.array([[1, 1]] * 3 + [[1, 0], [0, 1]] + [[0, 0]] * 3, bool)
+
+
 @given(tables(), plans, st.integers(0, 5))
+@example(PARTLY_TOGETHER, planned(Threshold(0.1)), 0)
 def test_max_features_keeps_the_beginning_of_a_run_and_says_how_much(table, plan, more):
     most = table.shape[1] + more
     whole, part = run(table, plan, max_iter=4), run(table, plan, max_iter=4, max_features=most)
