@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -180,7 +181,7 @@ def test_exports_make_both_words_of_raw_rows(tmp_path):
     exec(model.to_python(), namespace)
     in_python = [tuple(namespace["features"](row).values()) for row in rows.rows(named=True)]
     assert in_python == expected.rows()
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         database.execute("create table data (sex text, sport text, smokes text, age integer)")
         database.executemany("insert into data values (?, ?, ?, ?)", rows.rows())
         found = database.execute(model.to_sql("data", dialect="sqlite")).fetchall()

@@ -44,3 +44,24 @@ def mark(*tags, is_absent=False):
 )
 def test_names_are_of_the_strongest_marks(marks, names):
     assert name_groups(marks) == names
+
+
+TABLEWARE = [("fork",), ("knife",), ("fork", "knife")]
+
+
+def tags_of_marks(inside, outside):
+    """The tags of the marks of two groups of 100 rows each, by rows inside and outside."""
+    counts = GroupCounts(np.array([inside, outside]), np.full((2, 3), 100))
+    return [[mark.tags for mark in marks] for marks in find_marks(counts, TABLEWARE, {})]
+
+
+def test_a_chunk_is_a_mark_only_where_it_says_more_than_each_of_its_tags():
+    first, _ = tags_of_marks([60, 60, 50], [30, 30, 0])
+    assert first == [("fork", "knife"), ("fork",), ("knife",)]
+    first, _ = tags_of_marks([80, 60, 55], [10, 30, 8])
+    assert first == [("fork",), ("knife",)]
+
+
+def test_that_a_chunk_is_rarer_is_no_mark():
+    _, second = tags_of_marks([60, 60, 50], [30, 30, 0])
+    assert second == [("fork",), ("knife",)]

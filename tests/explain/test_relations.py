@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import naive_suggestions as naive
 from conjunct import UFC, datasets
 from conjunct.counting import Tally
-from conjunct.data import BooleanData
-from conjunct.explain import find_relations
+from conjunct.data import BooleanData, Proposal
+from conjunct.explain import find_relations, propose_changes
 from conjunct.features import TagCounts
 from tables import tables
 
@@ -157,3 +157,21 @@ def test_missing_cells_are_left_out_of_the_counts():
         f"cascade implies water: all of the {len(both)} rows with cascade also have water "
         f"(of the {frame.water.notna().sum()} rows in which both are known)"
     )
+
+
+def test_proposals_count_the_rows_that_they_change():
+    """In the first 80 rows sea implies water; 3 rows after them have sea and lack water."""
+    names = ["sea", "water", "nothing", "photo"]
+    table = np.zeros((100, 4), bool)
+    table[:30, 0] = table[:50, 1] = table[:, 3] = True
+    table[97:, 0] = True
+    relations = [one for one in relations_of(table[:80], names) if one.kind == "implies"]
+    spelled = Proposal("water", "nothing", 91.0, 50, 0)
+    data = BooleanData.from_data(pd.DataFrame(table, columns=names))
+    proposed = propose_changes(data, [spelled], relations)
+    assert [(one.kind, one.tag, one.into, one.rows, one.examples) for one in proposed] == [
+        ("spelling", "water", "nothing", 50, tuple(range(len(proposed[0].examples)))),
+        ("implies", "sea", "water", 3, (97, 98, 99)),
+        ("empty", "nothing", "", 0, ()),
+        ("vacuous", "photo", "", 100, tuple(range(len(proposed[0].examples)))),
+    ]

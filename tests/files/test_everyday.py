@@ -85,6 +85,7 @@ def sqlite(path):
     rows = [
         ["" if cell is None else cell for cell in row] for row in base.execute("select * from t")
     ]
+    base.close()
     path.write_text(lines(pl.DataFrame(rows, frame.columns, orient="row")), encoding="utf-8")
 
 

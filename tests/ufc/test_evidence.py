@@ -321,6 +321,16 @@ def test_nothing_found_names_the_strongest_pair_and_what_it_needs():
     assert model.n_iter_ == 0
 
 
+def test_the_pair_named_as_nearest_has_the_highest_lift_among_rows_that_know_both():
+    """4 of 5 expected rows of 20 come nearer than 1 of 1.5, which only 4 rows say."""
+    table = np.full((20, 4), np.nan)
+    table[:, 0], table[:, 1] = np.arange(20) < 10, (np.arange(20) >= 6) & (np.arange(20) < 16)
+    table[16:, 2:] = [[1, 0], [1, 1], [0, 1], [0, 1]]
+    with pytest.warns(match="no two columns are true together more often than by chance"):
+        model = UFC(missing="pairwise").fit(table)
+    assert "together in 4 rows; chance alone gives 5.0" in model.stop_reason_
+
+
 def test_only_pairs_can_be_joined_one_at_a_time():
     with pytest.raises(ValueError, match="search must be 'pairwise' with criterion 'evidence'"):
         UFC("evidence", search="batch").fit(np.eye(4, dtype=bool))

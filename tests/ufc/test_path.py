@@ -221,6 +221,20 @@ def test_indicators_are_those_of_a_run_of_its_own(table, prune):
         )
 
 
+@given(tables(min_rows=12, max_columns=5), thresholds, st.booleans())
+def test_the_result_of_a_threshold_is_that_of_a_run_of_its_own(table, threshold, prune):
+    store, names = PackedColumns.from_table(table), NAMES[: table.shape[1]]
+    if store.count_distinct_rows() <= len(names):
+        return
+    path = follow_path(store, names, Range(threshold, threshold, 3, prune))
+    for limit_iter in range(1, 4):
+        run = ran(store, names, planned(Threshold(threshold, prune=prune)), max_iter=limit_iter)
+        found = path.result_of(threshold, limit_iter)
+        assert found is not None
+        assert (found.iterations, found.n_features) == (run.n_iter, run.history[-1].n_features)
+        assert (found.oi, found.c0) == (run.history[-1].oi, run.history[-1].c0)
+
+
 @given(tables(max_rows=25, max_columns=6), st.booleans(), st.sampled_from([0, 40, 1 << 16]))
 def test_rows_and_matrices_give_the_same_states(table, prune, at_once):
     names, covered = NAMES[: table.shape[1]], Range(0.0, 0.6, 4, prune)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
@@ -140,6 +140,23 @@ def test_recover_undoes_evaluate(table, plan, max_iter):
     assert features.supports().tolist() == list(feature_set.supports)
     recovered = unpack(feature_set.recover(features).bits, len(table))
     assert np.array_equal(recovered, table)
+
+
+PARTLY_TOGETHER = np.array([[1, 1]] * 3 + [[1, 0], [0, 1]] + [[0, 0]] * 3, bool)
+
+
+@given(tables(), plans, st.integers(0, 5))
+@example(PARTLY_TOGETHER, planned(Threshold(0.1)), 0)
+def test_max_features_keeps_the_beginning_of_a_run_and_says_how_much(table, plan, more):
+    most = table.shape[1] + more
+    whole, part = run(table, plan, max_iter=4), run(table, plan, max_iter=4, max_features=most)
+    sizes = [line.n_features for line in whole.history]
+    assert part.n_iter == max(k for k, size in enumerate(sizes) if size <= most)
+    assert len(part.feature_set.expressions) == sizes[part.n_iter]
+    if part.n_iter < whole.n_iter:
+        assert part.stop_reason.startswith(f"Of {whole.n_iter} {plan.noun}")
+    else:
+        assert part.stop_reason == whole.stop_reason
 
 
 @given(tables(max_rows=60, max_columns=5), plans)
