@@ -17,7 +17,7 @@ PINNED := -c constraints.txt -e
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all coverage test-part test-min test-new wheel check lint-workflows audit bench bench-page quality fuzz docs picture map browser databases java
+.PHONY: help demo test test-all coverage coverage-core test-part test-min test-new wheel check lint-workflows audit bench bench-page quality fuzz docs picture map browser databases java
 
 help:
 	@echo "conjunct: run make TARGET, where TARGET is one of"
@@ -32,10 +32,17 @@ test: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, 
 test-all: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run every test, on more examples
 	HYPOTHESIS_PROFILE=all $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-coverage: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, except the slow ones, and list lines and branches that none runs
+coverage: $(INSTALLED) $(INSTALLED)-spark browser databases java  ## run the tests, except the slow ones, and list lines and branches that none runs; fail if they are many
 	@mkdir -p build/coverage
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --cov --cov-report=term --cov-report=html
 	@echo "Open build/coverage/html/index.html"
+
+# Folders whose tests take seconds, and bound no times: coverage makes tests slower.
+CORE := columns features trees
+CORE_FLOOR := 83
+coverage-core: $(INSTALLED)  ## run the tests of columns, features and trees, and fail below their floor of coverage
+	@mkdir -p build/coverage
+	$(BIN)/pytest $(CORE:%=tests/%) -n $(WORKERS) --dist worksteal -m "not slow" $(CORE:%=--cov=conjunct.%) --cov-report=term --cov-fail-under=$(CORE_FLOOR)
 
 test-part: $(INSTALLED)  ## run the tests of one part in seconds: make test-part PART=ufc
 	$(BIN)/pytest tests/$(PART) -m "not slow"

@@ -58,6 +58,7 @@ ALSO = {
         "estimators/test_comparing.py",
         "cli/test_groups.py",
         "cli/test_show_and_export.py",
+        "report/test_numbers.py",
     ],
     "counting": ["columns", "ufc/test_ufc.py", "ufc/test_evidence.py"],
     "columns": ["counting", "features/test_code.py", "ufc/test_evidence.py"],

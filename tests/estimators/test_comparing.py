@@ -260,7 +260,7 @@ def test_labels_of_any_kind(one, two, shown, backend):
     assert list(dict.fromkeys(groups)) == shown[::-1]
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s")])
 def test_rows_without_a_label_are_left_out(missing):
     labels = [missing if animal == "bird" else animal for animal in TYPES]
     with pytest.warns(ConjunctWarning, match="^20 rows have no label and are left out$"):

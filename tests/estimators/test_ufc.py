@@ -61,7 +61,8 @@ def test_kernels_and_threads_change_nothing(model, monkeypatch):
     plain = UFC(Risk(prune=False), max_iter=3, feature_names="formula").fit(FRAME)
     for other in (threaded, plain):
         assert other.features_ == model.features_
-        assert other.history_ == model.history_
+        # NaN differs from itself: Python 3.13 compares field by field
+        assert list(map(repr, other.history_)) == list(map(repr, model.history_))
         assert other.feature_set_.merges == model.feature_set_.merges
 
 

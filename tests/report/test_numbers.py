@@ -17,6 +17,7 @@ from conjunct.explain import count, decimal, format_share, probability
         (format_share(0), "0%"),
         (format_share(0.1234), "12%"),
         (format_share(0.01234), "1.2%"),
+        (format_share(0.01), "1.0%"),
         (format_share(0.0001234), "0.01%"),
         (format_share(1), "100%"),
         (decimal(0.43210), "0.432"),

@@ -7,6 +7,7 @@ computed when it is read, by the code that a fit runs, so reading checks types a
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -447,8 +448,9 @@ def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
 
 def model_schema() -> bytes:
     """Return the JSON Schema of a model file: docs/model-schema.json."""
-    schema = msgspec.json.schema(ModelFile)
-    return msgspec.json.format(msgspec.json.encode(schema), indent=1) + b"\n"
+    # before Python 3.13, docstrings are indented
+    schema = re.sub(rb"\\n +", rb"\\n", msgspec.json.encode(msgspec.json.schema(ModelFile)))
+    return msgspec.json.format(schema, indent=1) + b"\n"
 
 
 class Labels(Record, frozen=True):
