@@ -15,7 +15,6 @@ from functools import partial
 from unittest.mock import patch
 
 import numpy as np
-from conjunct.ufc.evidence_search import EvidencePairs
 from numpy.typing import NDArray
 
 from benchmarks._apart import Measurement
@@ -24,8 +23,8 @@ from benchmarks._results import save
 from benchmarks.evidence import DENSITY, load, read_density, split
 from conjunct import UFC
 from conjunct.features import DECIMALS, merge_cost
-from conjunct.ufc import evidence_search
-from conjunct.ufc.run_state import Pair
+from conjunct.ufc import search
+from conjunct.ufc.search import EvidencePairs, Found, Pair
 
 SETS = (
     *("spect", "zoo", "ticTacToe", "pima", "led", "flare", "dermatology", "nursery"),
@@ -45,20 +44,17 @@ class Rounds(EvidencePairs):
     share = 0.0
     n_rows = n_columns = n_passes = 0
 
-    _queue: list[tuple[Pair, float]]
+    _queue: list[Found]
     _n_merges = 0
 
-    def merge(self, most: int) -> list[tuple[Pair, float]]:
+    def _best(self) -> Found | None:
         if not getattr(self, "_queue", None):
             self._queue = self._round()
             type(self).n_passes += bool(self._queue)
         self._n_merges += bool(self._queue)
-        return super().merge(1)
-
-    def _best(self) -> tuple[Pair, float] | None:
         return self._queue.pop(0) if self._queue else None
 
-    def _round(self) -> list[tuple[Pair, float]]:
+    def _round(self) -> list[Found]:
         """Return the pairs of a round, in the order in which one at a time would take them."""
         best = {c: self._best_pair(c) for c in range(len(self._tags))}
         found = {
@@ -68,10 +64,8 @@ class Rounds(EvidencePairs):
                 one is not None and {*one[0][:2]} == {*pair[:2]} for one in map(best.get, pair[:2])
             )
         }
-        ordered = sorted(
-            found.values(), key=lambda one: (-one[1], -one[0].joint, self._names(one[0]))
-        )
-        taken: list[tuple[Pair, float]] = []
+        ordered = sorted(found.values(), key=lambda one: (-one[1], *self._tie(one[0])))
+        taken: list[Found] = []
         for pair, value in ordered:
             price = merge_cost(self.n_rows, self.n_columns, self._n_merges + len(taken) + 1)
             if round(value - price, DECIMALS) > 0 and value >= self.share * ordered[0][1]:
@@ -79,20 +73,25 @@ class Rounds(EvidencePairs):
         # one that is not worth its price ends the run
         return taken or ordered[:1]
 
+    def _tie(self, pair: Pair) -> tuple[int, list[tuple[int, ...]]]:
+        return -pair.joint, sorted(self._tags[k] for k in pair[:2])
+
     def _best_pair(self, column: int) -> tuple[Pair, float] | None:
         """Return the best pair of a column, as ``EvidencePairs._best`` finds that of all."""
         while True:
-            if self._is_stale.values[column]:
+            if self._is_stale.values[column] or column not in self._rows:
                 self._renew(column)
             value = float(self._values.values[column])
             if value == -np.inf:
                 return None
-            pair = min(self._best_of(column), key=lambda one: (-one.joint, self._names(one)))
+            pairs, values = self._rows[column]
+            ties = Pair.each_of(pairs.take(np.flatnonzero(values == value)))
+            pair = min(ties, key=self._tie)
             ends = pair.left, pair.right
             if all(self._is_whole[c] for c in ends) or frozenset(ends) in self._caps:
                 return pair, value
             table = (np.array([count]) for count in self._patterns.table(*ends))
-            self._caps[frozenset(ends)] = float(evidence_search.evidence(*table)[0])
+            self._caps[frozenset(ends)] = float(search.evidence(*table)[0])
             self._is_stale.values[[*ends]] = True
 
 
@@ -101,8 +100,8 @@ def fit_in_rounds(table: Table, share: float) -> tuple[UFC, int]:
     Rounds.share, Rounds.n_passes = share, 0
     Rounds.n_rows, Rounds.n_columns = len(table), int(table.any(axis=0).sum())
     with (
-        patch.object(evidence_search, "_LARGEST_TABLE", 0),  # no search in C
-        patch.object(evidence_search, "EvidencePairs", Rounds),
+        patch.object(search, "_LARGEST_TABLE", 0),  # no search in C
+        patch.object(search, "EvidencePairs", Rounds),
     ):
         return UFC().fit(table), Rounds.n_passes
 
