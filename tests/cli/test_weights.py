@@ -65,3 +65,23 @@ def test_parts_of_rows_are_refused(call, files, tmp_path):
     done = call("fit", "half.csv", "--tags", "items", "--weights", "count")
     assert done.code == 2
     assert "that of row 0 is 0.5, and a row of weight w counts as w rows" in done.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_noted"),
+    [
+        ([("a", "x", 40), ("a", "y", 3), ("b", "x", 12), ("b", "y", 70)], True),
+        # equal rows: a column of numbers that only happens to be called so
+        ([("a", "x", 40), ("a", "x", 3), ("b", "x", 12), ("b", "y", 70)], False),
+        # yes or no
+        ([("a", "x", 1), ("a", "y", 0), ("b", "x", 1), ("b", "y", 0)], False),
+    ],
+)
+def test_a_column_that_seems_to_count_rows_is_noted(call, tmp_path, rows, is_noted):
+    pl.DataFrame(rows, schema=["sex", "answer", "Freq"], orient="row").write_csv(
+        tmp_path / "counts.csv"
+    )
+    done = call("fit", "counts.csv")
+    assert done.code == 0
+    assert ("use --weights Freq" in done.err) is is_noted
+    assert "use --weights" not in call("fit", "counts.csv", "--weights", "Freq").err

@@ -82,6 +82,8 @@ _AROUND = 4
 _LONG = 10
 # Seconds per iteration above which the cost is printed beforehand.
 _LONG_SECONDS = 10
+# Columns of these names often count equal rows.
+_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n", "weight", "weights"}
 # What to do about an empty cell where there is --missing.
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
@@ -552,6 +554,8 @@ def _construct(
             warnings.simplefilter("ignore", ConjunctWarning)
             groups.fit(table, callback=on_round, **weights)
     save(out, model.save)
+    if isinstance(model, estimators.UFC) and not isinstance(table, files.Stream) and not weights:
+        _note_counts(table)
     unbounded = model.get_params().get("max_length", 0) is None and not model.has_tag_names
     if unbounded and model.history_[-1].length > _LONG:
         note("the formulas are long: use --max-length 4 for shorter ones")
@@ -574,6 +578,19 @@ def _construct(
         *(() if groups is None else ("Kinds of rows", group_table(groups))),
         list_files(out, report),
     )
+
+
+def _note_counts(table: BooleanData) -> None:
+    """Print how to read a column of counts, if that is what tells equal rows from each other."""
+    sources = [*map(table.preparation.source_of, table.names)]
+    counts = {name for name in sources if name.casefold() in _NAMES_OF_COUNTS}
+    others = [k for k, name in enumerate(sources) if name not in counts]
+    # a yes/no column of that name is one feature
+    if len(counts) == 1 and others and len(others) + 1 < len(sources):
+        rest = table.columns.select(others)
+        if rest.count_distinct_rows() == rest.n_rows:
+            name = counts.pop()
+            note(f"no two rows are equal without {name}: if it counts rows, use --weights {name}")
 
 
 def _on_cost_estimate(cost: CostEstimate) -> None:
