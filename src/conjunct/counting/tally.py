@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import methodcaller
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -67,8 +68,7 @@ class Tally:
     @classmethod
     def of(cls, store: Store) -> Tally:
         """Count every pair of columns."""
-        count = partial(_count_pairs, counts_dtype(store.n_rows))
-        return cls(store, store.total(count))
+        return cls(store, store.total(methodcaller("pair_counts", counts_dtype(store.n_rows))))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
         """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
@@ -515,7 +515,3 @@ def _count_hashes(places: Sequence[int], hashes: NDArray[np.uint64], part: Colum
     own = part.select(places).row_hashes()
     place = np.minimum(np.searchsorted(hashes, own), len(hashes) - 1)
     return np.bincount(place[hashes[place] == own], minlength=len(hashes))
-
-
-def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
-    return part.pair_counts(dtype)

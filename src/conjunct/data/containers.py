@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -264,9 +265,7 @@ class Array(Container):
         return int(self.data.shape[1])
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        table = np.asarray(self.data)
-        check_packed_size(*table.shape)
-        return _read_blocks(table, names, rules)
+        return _read_blocks(np.asarray(self.data), names, rules)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         return columns.to_dense()
@@ -281,7 +280,6 @@ class SparseMatrix(Array):
         if true is not None:
             ones = sp.csr_array((true, rows.indices, rows.indptr), shape=rows.shape)
             return SparseColumns.from_matrix(ones, rules.n_jobs)
-        check_packed_size(*rows.shape)
         return _read_blocks(rows, names, rules)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
@@ -646,27 +644,25 @@ def _iter_items(basket: Any) -> Iterator[str]:
 
 def _read_blocks(table: Any, names: Sequence[str], rules: CellRules) -> Columns:
     """Read an array or a sparse matrix, some rows at a time."""
+    n_rows, n_columns = table.shape
+    check_packed_size(n_rows, n_columns)
     some_missing = False
 
-    def read(start: int, stop: int) -> Cells:
-        block = table[start:stop]
-        return rules.read(block if isinstance(block, np.ndarray) else block.toarray(), names, start)
-
-    def true(start: int, stop: int) -> Any:
+    def read(start: int, stop: int, *, wants_known: bool = False) -> Any:
         nonlocal some_missing
-        cells = read(start, stop)
+        block = table[start:stop]
+        block = block if isinstance(block, np.ndarray) else block.toarray()
+        cells = rules.read(block, names, start)
         some_missing = some_missing or cells.missing is not None
-        return cells.true
-
-    def known(start: int, stop: int) -> Any:
-        cells = read(start, stop)
+        if not wants_known:
+            return cells.true
         return np.ones_like(cells.true) if cells.missing is None else ~cells.missing
 
-    n_rows, n_columns = table.shape
-    store = PackedColumns.from_blocks(true, n_rows, n_columns, rules.n_jobs)
+    store = PackedColumns.from_blocks(read, n_rows, n_columns, rules.n_jobs)
     if not some_missing:
         return store
-    mask = PackedColumns.from_blocks(known, n_rows, n_columns, rules.n_jobs)
+    read_known = partial(read, wants_known=True)
+    mask = PackedColumns.from_blocks(read_known, n_rows, n_columns, rules.n_jobs)
     return MaskedColumns(store, mask)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, lgamma, log
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def recognise_variables(
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
     found = list(known) or [None] * len(names)
-    used = {variable for variable in found if variable is not None}
+    used: set[Any] = {*found} - {None}
 
     def enter(name: str, columns: Iterable[int]) -> None:
         own = make_distinct(used, name)
