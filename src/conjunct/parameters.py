@@ -43,13 +43,17 @@ class Constraint:
         """Refuse other values."""
         if self.optional and value is None:
             return
-        if self.choices is not None:
+        if self.choices is None:
+            if self.allows(value):
+                return
+            wanted = f"{'None or ' * self.optional}{self.wanted}"
+        else:
             known = [*self.choices]
             if isinstance(value, str) and value in known:
                 return
             names = [repr(choice) for choice in known] + ["None"] * self.optional
-            check(False, name, value, " or ".join((", ".join(names[:-1]), names[-1])))
-        check(self.allows(value), name, value, f"{'None or ' * self.optional}{self.wanted}")
+            wanted = " or ".join((", ".join(names[:-1]), names[-1]))
+        check(False, name, value, wanted)
 
 
 def one_of(choices: Iterable[str], *, optional: bool = False) -> Constraint:
@@ -89,7 +93,7 @@ JOBS = Constraint(
     optional=True,
 )
 VERBOSE = Constraint(
-    lambda value: isinstance(value, bool) or (is_whole(value) and value >= 0),
+    lambda value: isinstance(value, Integral) and bool(value >= 0),  # type: ignore[operator]
     "a whole number, at least 0, or True or False",
 )
 # above which cells are true

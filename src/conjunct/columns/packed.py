@@ -102,10 +102,10 @@ class PackedColumns(Columns):
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
         some = slice(start // 8, start // 8 + line_bytes(stop - start))
         lines = self.raw_columns
-        if isinstance(lines, np.ndarray):
-            bits = lines[:, some]
+        if isinstance(lines, np.ndarray) or not lines:
+            bits = self.bits[:, some]
         else:
-            bits = np.array([line[some] for line in lines], np.uint8).reshape(len(lines), -1)
+            bits = np.array([line[some] for line in lines], np.uint8)
         cells = np.unpackbits(bits, axis=1, count=stop - start, bitorder="little")
         return cells.view(np.bool_), None
 
@@ -468,25 +468,20 @@ class MergedBits:
     def __init__(self, bits: Bits, n_threads: int) -> None:
         self.n_lines = len(bits)
         self._n_threads = n_threads
-        self._lines = bits
-        self._make_room()
-
-    def _make_room(self) -> None:
-        # zeros that are written to only where a merge adds a line
-        n = self.n_lines
-        larger = np.zeros((n + max(32, n // 4), self._lines.shape[1]), np.uint8)
-        larger[:n] = self._lines[:n]
-        self._lines = larger
+        self._lines = bits  # copied before the first merge, as they have no room
 
     def in_c(self) -> tuple[int, int, int, int] | None:
         """Return how to count, where the lines are, their bytes and the room for them.
 
         ``None`` where threads count, or where there is no C. What adds lines adds to ``n_lines``.
         """
-        if self.n_lines == len(self._lines):
-            self._make_room()
-        lines = self._lines
-        if not kernel.counts_in_c(self.n_lines, lines, self._n_threads):
+        n, lines = self.n_lines, self._lines
+        if n == len(lines):
+            # zeros that are written to only where a merge adds a line
+            self._lines = np.zeros((n + max(32, n // 4), lines.shape[1]), np.uint8)
+            self._lines[:n] = lines
+            lines = self._lines
+        if not kernel.counts_in_c(n, lines, self._n_threads):
             return None
         return kernel.counting_way(), address(lines), lines.shape[1], len(lines)
 

@@ -168,7 +168,8 @@ class BooleanData:
         """
         container = container_of(X)
         names = container.names
-        check_distinct(names or ())
+        if names:
+            check_distinct(names)
         if container.names_itself and not names:
             raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
         known = names or tuple(map("x{}".format, range(container.n_columns)))

@@ -357,10 +357,6 @@ def format_share(value: float) -> str:
     return f"{value:.2g}" if math.isfinite(value) else str(value)
 
 
-# pairs that are together more often than by chance
-_TOGETHER = PairFilter(0.0, test="exact")
-
-
 @CRITERIA.enter
 class Evidence(Criterion):
     """Pairs that the data show to go together: the default (docs/evidence.md).
@@ -393,6 +389,8 @@ class Evidence(Criterion):
     counts_tags = True
     draws_once = True
     needs_patterns = True
+    # pairs that are together more often than by chance
+    pair_filter: PairFilter = PairFilter(0.0, test="exact")
     ending = ("factor",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "factor": real("a number above 0", lambda value: 0 < value < math.inf)
@@ -400,10 +398,6 @@ class Evidence(Criterion):
 
     def __init__(self, factor: float = 1.0) -> None:
         self.factor = factor
-
-    @property
-    def pair_filter(self) -> PairFilter:
-        return _TOGETHER
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost
