@@ -31,8 +31,7 @@ from conjunct.data.containers import (
     wrap_data,
 )
 from conjunct.errors import CellError, InputError
-from conjunct.parameters import CUTOFF, one_of
-from conjunct.registry import Registry
+from conjunct.parameters import CUTOFF, Registry, one_of
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
