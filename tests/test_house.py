@@ -12,7 +12,7 @@ import pytest
 from conjunct import UFC, datasets
 from conjunct.cli.app import run as run_app
 from conjunct.files import read_boolean
-from conjunct.registry import Registry
+from conjunct.parameters import Registry
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))

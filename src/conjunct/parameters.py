@@ -1,12 +1,18 @@
-"""Checks of parameters: one clear line that says what a parameter must be and what it was."""
+"""Checks of parameters, and families of things that parameters name.
+
+An error is one clear line that says what a parameter must be and what it was. A new member of a
+family is defined in one place, and found everywhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any
+from typing import Any, TypeVar
 
 from conjunct.errors import InputError
 
@@ -43,13 +49,17 @@ class Constraint:
         """Refuse other values."""
         if self.optional and value is None:
             return
-        if self.choices is not None:
+        if self.choices is None:
+            if self.allows(value):
+                return
+            wanted = f"{'None or ' * self.optional}{self.wanted}"
+        else:
             known = [*self.choices]
             if isinstance(value, str) and value in known:
                 return
             names = [repr(choice) for choice in known] + ["None"] * self.optional
-            check(False, name, value, " or ".join((", ".join(names[:-1]), names[-1])))
-        check(self.allows(value), name, value, f"{'None or ' * self.optional}{self.wanted}")
+            wanted = " or ".join((", ".join(names[:-1]), names[-1]))
+        check(False, name, value, wanted)
 
 
 def one_of(choices: Iterable[str], *, optional: bool = False) -> Constraint:
@@ -89,7 +99,7 @@ JOBS = Constraint(
     optional=True,
 )
 VERBOSE = Constraint(
-    lambda value: isinstance(value, bool) or (is_whole(value) and value >= 0),
+    lambda value: isinstance(value, Integral) and bool(value >= 0),  # type: ignore[operator]
     "a whole number, at least 0, or True or False",
 )
 # above which cells are true
@@ -103,3 +113,54 @@ def check_parameters(holder: object) -> None:
         constraints |= vars(kind).get("constraints", {})
     for name, constraint in constraints.items():
         constraint.check(name, getattr(holder, name))
+
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """The members of one family by name. Each enters itself in the file that defines it.
+
+    ``home`` is a module, or a package of which the first use imports every module: a new file is
+    found without being named anywhere else. Members are sorted by ``rank``, if they have one, and
+    by name.
+    """
+
+    def __init__(self, what: str, home: str) -> None:
+        self.what = what
+        self.home = home
+        self._members: dict[str, T] = {}
+        self._is_complete = False
+
+    def enter(self, member: Any) -> Any:
+        """Add a member under its ``name``; also a decorator of classes."""
+        other = self._members.get(member.name)
+        if other is not None and _definition(other) != _definition(member):
+            raise ValueError(f"two members of {self.what} are called {member.name!r}")
+        self._members[member.name] = member
+        return member
+
+    def _all(self) -> dict[str, T]:
+        if not self._is_complete:
+            home = importlib.import_module(self.home)
+            for module in pkgutil.iter_modules(getattr(home, "__path__", ())):
+                importlib.import_module(f"{self.home}.{module.name}")
+            ranks = {name: getattr(one, "rank", 0) for name, one in self._members.items()}
+            order = sorted(ranks, key=lambda name: (ranks[name], name))
+            self._members = {name: self._members[name] for name in order}
+            self._is_complete = True
+        return self._members
+
+    def __getitem__(self, name: str) -> T:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+def _definition(member: object) -> str:
+    owner = member if isinstance(member, type) else type(member)
+    return f"{owner.__module__}.{owner.__qualname__}"

@@ -78,7 +78,7 @@ def test_other_rows_may_be_learned_from():
 
 def test_more_rows_than_are_sampled(monkeypatch):
     plain = np.array(fit_quietly(FRAME).learn_suggestions().curves[0])
-    monkeypatch.setattr("conjunct.features.suggestions.MAX_CELLS", 5000)
+    monkeypatch.setattr("conjunct.counting.tally.MAX_CELLS", 5000)
     model = fit_quietly(FRAME)
     rows = model._sampled_rows.rows
     assert 3000 < rows.n_rows * rows.n_columns < 6000

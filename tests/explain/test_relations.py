@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import naive_suggestions as naive
 from conjunct import UFC, datasets
-from conjunct.counting import Tally
+from conjunct.counting import TagCounts, Tally
 from conjunct.data import BooleanData, Proposal
 from conjunct.explain import find_relations, propose_changes
-from conjunct.features import TagCounts
 from tables import tables
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conjunct.features.measures import primitive_costs
+from conjunct.features import primitive_costs
 
 
 def test_a_primitive_costs_its_share_of_all_uses():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import naive_suggestions as naive
 from conjunct.columns import PackedColumns, SparseColumns
-from conjunct.counting import Tally, sample_rows
+from conjunct.counting import TagCounts, Tally, sample_rows
 from conjunct.data import BooleanData
-from conjunct.features import Suggester, TagCounts
+from conjunct.features import Suggester
 from conjunct.features.suggestions import choose_ridge
 from tables import tables
 

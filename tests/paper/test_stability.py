@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_stability
 from conjunct import UFC, InputError, Risk, datasets, stability
-from conjunct.paper import perturbation
+from conjunct.paper import study
 from conjunct.plots import svg_of
 
 PAPER = UFC(Risk(alpha=0.001, prune=False))
@@ -32,14 +32,14 @@ def noisy(zoo):
 def test_exactly_that_share_of_cells_is_inverted(n, k, share, n_runs, seed):
     table = np.random.default_rng(seed).random((n, k)) < 0.4
     random = np.random.RandomState(seed)
-    noised = [perturbation._change(table, "noise", share, random) for _ in range(n_runs)]
+    noised = [study._change(table, "noise", share, random) for _ in range(n_runs)]
     assert {int((one != table).sum()) for one in noised} == {round(share * k * n)}
 
 
 def test_bootstrap_samples_are_rows_of_the_data():
     table = np.array([[0, 0], [0, 1], [1, 1]], bool)
     random = np.random.RandomState(0)
-    samples = [perturbation._change(table, "bootstrap", 0.0, random) for _ in range(5)]
+    samples = [study._change(table, "bootstrap", 0.0, random) for _ in range(5)]
     assert {sample.shape for sample in samples} == {(3, 2)}
     assert {tuple(row) for sample in samples for row in sample.tolist()} <= {
         tuple(row) for row in table.tolist()
@@ -52,7 +52,7 @@ def refitted(zoo, share, n_runs, random):
     columns = list(zoo.columns)
     runs = []
     for _ in range(n_runs):
-        table = perturbation._change(zoo.to_numpy(), "noise", share, random)
+        table = study._change(zoo.to_numpy(), "noise", share, random)
         model = UFC(Risk(alpha=0.001, prune=False), feature_names="formula").fit(
             pd.DataFrame(table, columns=columns)
         )
@@ -114,7 +114,7 @@ def test_how_often_the_features_of_a_model_come_back(zoo, criterion):
     model = UFC(criterion).fit(zoo)
     found = stability(zoo, model, kind="bootstrap", n_runs=4, random_state=2)
     random, cells = np.random.RandomState(2), zoo.to_numpy()
-    tables = [perturbation._change(cells, "bootstrap", 0.0, random) for _ in range(4)]
+    tables = [study._change(cells, "bootstrap", 0.0, random) for _ in range(4)]
     runs = [UFC(criterion).fit(pd.DataFrame(table, columns=zoo.columns)) for table in tables]
     shares = found.shares_of(model)
     for k, share in enumerate(shares):
@@ -129,10 +129,10 @@ def test_how_often_the_features_of_a_model_come_back(zoo, criterion):
 
 
 def test_the_paper_defaults_of_noise():
-    assert perturbation.NOISE[0] == 0
-    assert perturbation.NOISE[-1] == 0.3
-    assert perturbation.N_RUNS == 10
-    assert perturbation._PAPER_MODEL.criterion.record() == Risk(alpha=0.001, prune=False).record()
+    assert study.NOISE[0] == 0
+    assert study.NOISE[-1] == 0.3
+    assert study.N_RUNS == 10
+    assert study._PAPER_MODEL.criterion.record() == Risk(alpha=0.001, prune=False).record()
 
 
 def test_bootstrap(zoo):
@@ -187,7 +187,7 @@ def test_chunks_are_compared_whatever_they_deny(zoo):
     """A formula of bits tells of every other chunk, and so hardly ever comes back as it was."""
     found = stability(zoo, UFC(), noise=(0.05,), n_runs=3, random_state=1)
     random, cells = np.random.RandomState(1), zoo.to_numpy()
-    tables = [perturbation._change(cells, "noise", 0.05, random) for _ in range(3)]
+    tables = [study._change(cells, "noise", 0.05, random) for _ in range(3)]
     runs = [UFC().fit(pd.DataFrame(table, columns=zoo.columns)).patterns_ for table in tables]
     sets = [{" + ".join(pattern) for pattern in patterns} for patterns in runs]
     original = {" + ".join(pattern) for pattern in UFC().fit(zoo).patterns_}

@@ -31,8 +31,8 @@ from conjunct.plots import (
     svg_of,
     width_of,
 )
+from conjunct.plots.curves import _clip
 from conjunct.plots.drawing import COLOURS, SYMBOLS
-from conjunct.plots.front import _clip
 
 
 @pytest.fixture(scope="module")

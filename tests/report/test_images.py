@@ -11,7 +11,7 @@ from PIL import Image
 
 from conjunct import UFC, BooleanData, InputError, Report, datasets
 from conjunct.data.boolean_data import Ids
-from conjunct.report import limits
+from conjunct.report import page as limits
 from conjunct.report.findings import Thumbnails, image_paths, thumbnail
 
 

@@ -33,7 +33,7 @@ from conjunct import (
 )
 from conjunct.explain import Summary, find, format_share
 from conjunct.expressions import pattern_text
-from conjunct.report import limits
+from conjunct.report import page as limits
 from conjunct.report.features import draw_merges
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.page import embed

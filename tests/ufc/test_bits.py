@@ -13,8 +13,7 @@ from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns, kernel
 from conjunct.counting import PartitionedColumns, merging, tally
 from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.expressions import canonical_text
-from conjunct.features import description_length
-from conjunct.features.measures import largest_rise, pair_saving, pair_savings
+from conjunct.features import description_length, largest_rise, pair_saving, pair_savings
 from conjunct.ufc import STOPS, Bits, Risk, Threshold
 from conjunct.ufc.run import Plan, run_ufc
 from tables import tables

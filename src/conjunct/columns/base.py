@@ -264,20 +264,20 @@ class Columns(ABC):
         """Return packed columns of which two rows are equal if they are here."""
         return self.to_bits()
 
-    def _row_matrix(self) -> Words:
-        return kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
-
     def count_distinct_rows(self) -> int:
         """Count the distinct rows, the paper's ``unique(I)``; a missing cell is a value."""
-        return kernel.count_distinct(self._row_matrix(), self.n_threads)
+        words = kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
+        return kernel.count_distinct(words, self.n_threads)
 
     def find_equal_rows(self) -> NDArray[np.int32] | None:
         """Return for each row the first that equals it; ``None``: only C can."""
-        return kernel.find_equal_rows(self._row_matrix(), n_threads=self.n_threads)
+        words = kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
+        return kernel.find_equal_rows(words, n_threads=self.n_threads)
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
         """Partition distinct rows by hash: equal rows of all parts are in the same bucket."""
-        rows, starts = kernel.in_buckets(self._row_matrix(), n_buckets)
+        words = kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
+        rows, starts = kernel.in_buckets(words, n_buckets)
         return [(rows[start:stop],) for start, stop in pairwise(starts)]
 
     @staticmethod

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -342,13 +342,9 @@ def _each_block(
     work: Callable[[int, int], object], n_rows: int, n_columns: int, n_threads: int = 1
 ) -> None:
     """Call ``work(start, stop)`` for all rows, in blocks that stay in the cache."""
-    step = _block_rows(n_columns)
+    step = min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
     n_threads = max(1, min(n_threads, n_rows * n_columns // _CELLS_PER_THREAD))
     run_threads([*range(0, n_rows, step), n_rows], work, n_threads)
-
-
-def _block_rows(n_columns: int) -> int:
-    return min(_BLOCK_ROWS, max(64, _BLOCK_CELLS // max(n_columns, 1) // 64 * 64))
 
 
 def _transpose_bits(lines: Bits, n_bits: int, out: Bits) -> None:
@@ -473,18 +469,14 @@ def row_words(bits: Bits, n_rows: int) -> NDArray[np.uint64]:
     if len(bits) <= 128:
         return rows_as_words(bits, n_rows)
     words = np.empty((n_rows, 2), np.uint64)
-    for some, rows in _row_blocks(bits, n_rows):
-        hash_rows(rows, words[some])
-    return words
 
-
-def _row_blocks(bits: Bits, n_rows: int) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-    """Yield rows as words, in blocks that stay in the cache."""
-    step = _block_rows(len(bits))
-    for start in range(0, n_rows, step):
-        rows = np.zeros((min(step, n_rows - start), line_bytes(len(bits))), np.uint8)
+    def put(start: int, stop: int) -> None:
+        rows = np.zeros((stop - start, line_bytes(len(bits))), np.uint8)
         _transpose_bits(bits[:, start // 8 :], len(rows), rows)
-        yield slice(start, start + len(rows)), rows.view(np.uint64)
+        hash_rows(rows.view(np.uint64), words[start:stop])
+
+    _each_block(put, n_rows, len(bits))
+    return words
 
 
 def random_words(n: int, seed: int) -> NDArray[np.uint64]:
@@ -499,9 +491,14 @@ def sum_words(bits: Bits, n_rows: int, seed: int) -> NDArray[np.uint64]:
     eights = np.pad(words, (0, -len(words) % 8)).reshape(-1, 8)
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     tables = eights @ values.T.astype(np.uint64)
-    for some, rows in _row_blocks(bits, n_rows):
+
+    def add(start: int, stop: int) -> None:
+        rows = np.zeros((stop - start, line_bytes(len(bits))), np.uint8)
+        _transpose_bits(bits[:, start // 8 :], len(rows), rows)
         for k, table in enumerate(tables):
-            sums[some] += table[rows.view(np.uint8)[:, k]]
+            sums[start:stop] += table[rows[:, k]]
+
+    _each_block(add, n_rows, len(bits))
     return sums
 
 

@@ -466,38 +466,29 @@ class MergedBits:
     """Packed columns with room for new ones, in one piece of memory that the kernel reads."""
 
     def __init__(self, bits: Bits, n_threads: int) -> None:
-        self._n = len(bits)
+        self.n_lines = len(bits)
         self._n_threads = n_threads
-        self._lines = bits
-        self._make_room()
-
-    def _make_room(self) -> None:
-        # zeros that are written to only where a merge adds a line
-        larger = np.zeros((self._n + max(32, self._n // 4), self._lines.shape[1]), np.uint8)
-        larger[: self._n] = self._lines[: self._n]
-        self._lines = larger
+        self._lines = bits  # copied before the first merge, as they have no room
 
     def in_c(self) -> tuple[int, int, int, int] | None:
         """Return how to count, where the lines are, their bytes and the room for them.
 
-        ``None`` where threads count, or where there is no C. Whoever adds lines says so by
-        ``note_merges``.
+        ``None`` where threads count, or where there is no C. What adds lines adds to ``n_lines``.
         """
-        if self._n == len(self._lines):
-            self._make_room()
-        lines = self._lines
-        if not kernel.counts_in_c(self._n, lines, self._n_threads):
+        n, lines = self.n_lines, self._lines
+        if n == len(lines):
+            # zeros that are written to only where a merge adds a line
+            self._lines = np.zeros((n + max(32, n // 4), lines.shape[1]), np.uint8)
+            self._lines[:n] = lines
+            lines = self._lines
+        if not kernel.counts_in_c(n, lines, self._n_threads):
             return None
         return kernel.counting_way(), address(lines), lines.shape[1], len(lines)
 
-    def note_merges(self, n_merges: int) -> None:
-        """Take notice of lines that C has added."""
-        self._n += n_merges
-
     def merge(self, left: int, right: int) -> Counts:
         in_c = self.in_c()
-        n, lines = self._n, self._lines
-        self._n += 1
+        n, lines = self.n_lines, self._lines
+        self.n_lines += 1
         if in_c is not None:
             way, place, n_bytes, _ = in_c
             joint = np.empty(n, np.int32)

@@ -22,6 +22,7 @@ from .tally import Patterns as Patterns
 from .tally import PatternTable as PatternTable
 from .tally import RowSample as RowSample
 from .tally import Store as Store
+from .tally import TagCounts as TagCounts
 from .tally import Tally as Tally
 from .tally import WeightedColumns as WeightedColumns
 from .tally import sample_rows as sample_rows

@@ -442,7 +442,7 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         n = native_library.native_evidence_run(self._search, *given, most, *places)
         _check_memory(n >= 0)
         if isinstance(columns, MergedBits):
-            columns.note_merges(n)
+            columns.n_lines += n
         joint, first = found[:n, 4], self.n_columns
         self._supports[first : first + n] = joint
         np.subtract.at(self._supports, found[:n, :2], joint[:, None])

@@ -35,7 +35,7 @@ from conjunct.columns import (
     survey_size,
 )
 from conjunct.errors import InputError
-from conjunct.registry import Registry
+from conjunct.parameters import Registry
 
 Rewrites = tuple[AnyRewrite, ...]
 # A page is in memory with what it is rewritten to, its conjunctions, and the kernel's copies.

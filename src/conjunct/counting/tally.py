@@ -8,9 +8,10 @@ there as often as its weight has ones in binary.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from operator import methodcaller
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from conjunct.columns import (
     AnyRewrite,
     Columns,
     CompiledLists,
+    Contingency,
     CostEstimate,
     Counts,
     MergedColumns,
@@ -67,8 +69,7 @@ class Tally:
     @classmethod
     def of(cls, store: Store) -> Tally:
         """Count every pair of columns."""
-        count = partial(_count_pairs, counts_dtype(store.n_rows))
-        return cls(store, store.total(count))
+        return cls(store, store.total(methodcaller("pair_counts", counts_dtype(store.n_rows))))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
         """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
@@ -476,17 +477,17 @@ def sample_rows(store: Store, limit: int, places: Sequence[int] | None = None) -
         parts = [RowSample(rows, rows.row_hashes(), store.weights)]
     else:
         parts = store.total(partial(_sample_part, places, limit))
-    rows = concat_rows([part.rows for part in parts])
-    hashes, first, which = np.unique(
-        np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
-    )
+    every = parts[0]
+    if len(parts) > 1:
+        rows, hashes, weights = zip(*parts, strict=True)
+        every = RowSample(concat_rows(rows), np.concatenate(hashes), np.concatenate(weights))
+    hashes, first, which = np.unique(every.hashes, return_index=True, return_inverse=True)
     if len(parts) == 1 or store.n_rows <= limit:
-        weights = np.concatenate([part.weights for part in parts])
-        counts = np.bincount(which, weights, len(hashes)).astype(np.int64)
+        counts = np.bincount(which, every.weights, len(hashes)).astype(np.int64)
     else:
         # a row that is sampled of all rows is so in a part, where it is as frequent or more
         counts = np.asarray(store.total(partial(_count_hashes, places, hashes)))
-    found = RowSample(rows.take_rows(first), hashes, counts)
+    found = RowSample(every.rows.take_rows(first), hashes, counts)
     return found if store.n_rows <= limit else found.thin(store.n_rows, limit)
 
 
@@ -517,5 +518,146 @@ def _count_hashes(places: Sequence[int], hashes: NDArray[np.uint64], part: Colum
     return np.bincount(place[hashes[place] == own], minlength=len(hashes))
 
 
-def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
-    return part.pair_counts(dtype)
+MAX_TAGS = 5000
+"""The most frequent tags are learned from: three matrices of this size take 600 MB."""
+MAX_ROWS = 10_000
+"""Rows that are sampled, about, if there are more."""
+MAX_CELLS = 2_000_000
+"""Their cells: 250 kB as bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class TagCounts:
+    """How often tags occur, alone and together.
+
+    Where cells are missing, ``alone[i, j]`` counts the rows with tag i in which tag j is known,
+    and ``known[i, j]`` those in which both are known.
+    """
+
+    places: tuple[int, ...]
+    """Positions of the tags among the columns."""
+    tags: tuple[str, ...]
+    variables: tuple[str | None, ...]
+    n_rows: int
+    n_tags: int
+    """Tags with a row, of which the most frequent are here."""
+    joint: Counts
+    alone: Counts | None = None
+    known: Counts | None = None
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        counts: PairCounts,
+        variables: Sequence[str | None] = (),
+        max_tags: int = MAX_TAGS,
+    ) -> TagCounts:
+        """Return the counts of the most frequent tags, in the order of their names."""
+        supports = np.asarray(counts.supports)
+        some = np.flatnonzero(supports)
+        by_name = np.array(sorted(some.tolist(), key=names.__getitem__), np.intp)
+        order = by_name[np.argsort(-supports[by_name], kind="stable")]
+        # in the order of their names; counts of pairs are asked for in that of columns
+        kept = np.array(sorted(order[:max_tags].tolist(), key=names.__getitem__), np.intp)
+        m, by_column = len(kept), np.argsort(kept)
+        joint = np.zeros((m, m), supports.dtype)
+        alone = known = None
+        if not isinstance(counts.observed, int):
+            alone, known = np.zeros_like(joint), np.zeros_like(joint)
+        for pair in _pair_blocks(m):
+            left, right = map(by_column.__getitem__, pair)
+            table = counts.for_pairs(kept[left], kept[right])
+            joint[left, right] = joint[right, left] = table.joint
+            if alone is not None and known is not None:
+                alone[left, right], alone[right, left] = table.left_support, table.right_support
+                known[left, right] = known[right, left] = table.n_rows
+        np.fill_diagonal(joint, supports[kept])
+        if alone is not None and known is not None:
+            np.fill_diagonal(alone, supports[kept])
+            np.fill_diagonal(known, np.asarray(counts.observed)[kept])
+        places = tuple(kept.tolist())
+        tags = tuple(map(names.__getitem__, places))
+        values = tuple(map(variables.__getitem__, places)) if variables else (None,) * m
+        return cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
+
+    def sample(self, store: Store) -> RowSample:
+        """Return a sample of rows to learn from, with these tags as columns."""
+        limit = min(MAX_ROWS, MAX_CELLS // max(len(self.tags), 1))
+        return sample_rows(store, limit, self.places)
+
+    @property
+    def supports(self) -> Counts:
+        return np.diagonal(self.joint)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of rows with each tag, of those in which it is known."""
+        known = self.n_rows if self.known is None else np.diagonal(self.known)
+        return self.supports / np.maximum(known, 1)
+
+    @cached_property
+    def strata(self) -> Positions:
+        """Numbers of the frequencies of tags, by powers of 2: 0 for the most frequent ones."""
+        halvings = np.floor(-np.log2(self.shares)).astype(np.intp)
+        return np.unique(halvings, return_inverse=True)[1].astype(np.intp)
+
+    @cached_property
+    def groups(self) -> list[Positions]:
+        """The positions of the tags of each variable; a plain tag is a group by itself."""
+        places: dict[Any, list[int]] = {}
+        for k, variable in enumerate(self.variables):
+            places.setdefault(k if variable is None else (variable,), []).append(k)
+        return [np.array(some, np.intp) for some in places.values()]
+
+    def may_meet(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
+        """Return which pairs are not two values of one variable."""
+        group = np.empty(len(self.tags), np.intp)
+        for k, some in enumerate(self.groups):
+            group[some] = k
+        apart: NDArray[np.bool_] = group[left] != group[right]
+        return apart
+
+    def pairs(self) -> Iterator[Contingency]:
+        """Yield blocks of all pairs of tags that are not two values of one variable."""
+        for left, right in _pair_blocks(len(self.tags)):
+            may_meet = self.may_meet(left, right)
+            yield self.for_pairs(left[may_meet], right[may_meet])
+
+    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
+        """Return the counts of some pairs."""
+        joint = self.joint[left, right]
+        if self.alone is None or self.known is None:
+            alone, other = self.supports[left], self.supports[right]
+            return Contingency(left, right, self.n_rows, alone, other, joint)
+        alone, other = self.alone[left, right], self.alone[right, left]
+        return Contingency(left, right, self.known[left, right], alone, other, joint)
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return the joint counts, in proportion to all rows where cells are missing."""
+        if self.known is None:
+            return self.joint.astype(np.float64)
+        return self.joint * (self.n_rows / np.maximum(self.known, 1))
+
+    def take(self, positions: Positions) -> TagCounts:
+        """Return the counts of some of the tags."""
+        square, order = np.ix_(positions, positions), positions.tolist()
+        return replace(
+            self,
+            places=tuple(map(self.places.__getitem__, order)),
+            tags=tuple(map(self.tags.__getitem__, order)),
+            variables=tuple(map(self.variables.__getitem__, order)),
+            joint=self.joint[square],
+            alone=None if self.alone is None else self.alone[square],
+            known=None if self.known is None else self.known[square],
+        )
+
+
+def _pair_blocks(n_tags: int) -> Iterator[tuple[Positions, Positions]]:
+    """Yield blocks of the pairs of numbers below ``n_tags``."""
+    step = max(1, (1 << 20) // max(n_tags, 1))
+    for start in range(0, n_tags, step):
+        cells = np.arange(start * n_tags, min(start + step, n_tags) * n_tags)
+        left, right = np.divmod(cells, n_tags)
+        above = right > left
+        yield left[above], right[above]

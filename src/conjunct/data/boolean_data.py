@@ -31,8 +31,7 @@ from conjunct.data.containers import (
     wrap_data,
 )
 from conjunct.errors import CellError, InputError
-from conjunct.parameters import CUTOFF, one_of
-from conjunct.registry import Registry
+from conjunct.parameters import CUTOFF, Registry, one_of
 
 if TYPE_CHECKING:
     from conjunct.data.binarizer import Binarizer
@@ -168,7 +167,8 @@ class BooleanData:
         """
         container = container_of(X)
         names = container.names
-        check_distinct(names or ())
+        if names:
+            check_distinct(names)
         if container.names_itself and not names:
             raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
         known = names or tuple(map("x{}".format, range(container.n_columns)))

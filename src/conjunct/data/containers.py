@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -264,9 +265,28 @@ class Array(Container):
         return int(self.data.shape[1])
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        table = np.asarray(self.data)
-        check_packed_size(*table.shape)
-        return _read_blocks(table, names, rules)
+        # some rows at a time
+        is_sparse = sp.issparse(self.data)
+        table: Any = self.data.tocsr() if is_sparse else np.asarray(self.data)
+        n_rows, n_columns = table.shape
+        check_packed_size(n_rows, n_columns)
+        some_missing = False
+
+        def read(start: int, stop: int, *, wants_known: bool = False) -> Any:
+            nonlocal some_missing
+            block = table[start:stop]
+            cells = rules.read(block.toarray() if is_sparse else block, names, start)
+            some_missing = some_missing or cells.missing is not None
+            if not wants_known:
+                return cells.true
+            return np.ones_like(cells.true) if cells.missing is None else ~cells.missing
+
+        store = PackedColumns.from_blocks(read, n_rows, n_columns, rules.n_jobs)
+        if not some_missing:
+            return store
+        read_known = partial(read, wants_known=True)
+        mask = PackedColumns.from_blocks(read_known, n_rows, n_columns, rules.n_jobs)
+        return MaskedColumns(store, mask)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         return columns.to_dense()
@@ -281,8 +301,7 @@ class SparseMatrix(Array):
         if true is not None:
             ones = sp.csr_array((true, rows.indices, rows.indptr), shape=rows.shape)
             return SparseColumns.from_matrix(ones, rules.n_jobs)
-        check_packed_size(*rows.shape)
-        return _read_blocks(rows, names, rules)
+        return super().columns(names, rules)
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
         written = columns.to_scipy()
@@ -642,32 +661,6 @@ def _iter_items(basket: Any) -> Iterator[str]:
         if item is None or item != item:
             raise InputError(f"a basket holds {item!r}: items are strings or numbers")
         yield str(item)
-
-
-def _read_blocks(table: Any, names: Sequence[str], rules: CellRules) -> Columns:
-    """Read an array or a sparse matrix, some rows at a time."""
-    some_missing = False
-
-    def read(start: int, stop: int) -> Cells:
-        block = table[start:stop]
-        return rules.read(block if isinstance(block, np.ndarray) else block.toarray(), names, start)
-
-    def true(start: int, stop: int) -> Any:
-        nonlocal some_missing
-        cells = read(start, stop)
-        some_missing = some_missing or cells.missing is not None
-        return cells.true
-
-    def known(start: int, stop: int) -> Any:
-        cells = read(start, stop)
-        return np.ones_like(cells.true) if cells.missing is None else ~cells.missing
-
-    n_rows, n_columns = table.shape
-    store = PackedColumns.from_blocks(true, n_rows, n_columns, rules.n_jobs)
-    if not some_missing:
-        return store
-    mask = PackedColumns.from_blocks(known, n_rows, n_columns, rules.n_jobs)
-    return MaskedColumns(store, mask)
 
 
 def _arrow_types(schema: Any) -> list[Any]:

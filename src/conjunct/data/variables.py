@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, lgamma, log
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def recognise_variables(
     What is ``known`` stays. The result depends on names and counts, not on the order of columns.
     """
     found = list(known) or [None] * len(names)
-    used = {variable for variable in found if variable is not None}
+    used: set[Any] = {*found} - {None}
 
     def enter(name: str, columns: Iterable[int]) -> None:
         own = make_distinct(used, name)
@@ -234,11 +234,28 @@ def _group_by_counts(
 
     A column, the most frequent first, goes to the first set of which it meets no column.
     """
-    supports = counts.supports
+    supports = counts.supports.astype(np.int64)
     by_name = np.array(sorted(free, key=names.__getitem__), np.intp)
     order = by_name[np.argsort(-supports[by_name], kind="stable")]
     if isinstance(counts.observed, int):
-        order = _keep_clear_columns(order, counts)
+        # keep those that never meet some other, though chance would have it: mostly few. Numbers
+        # alone say so: how many columns each should meet, and how many it meets
+        needed = _expected_meetings(len(supports)) * counts.n_rows
+        falling = supports[order]
+        # the product of one that is nowhere is never enough
+        least = np.where(falling > 0, -(-needed // np.maximum(falling, 1)), counts.n_rows + 1)
+        n_should = np.searchsorted(-falling, -least, side="right") - (falling**2 >= needed)
+        order, n_should = order[n_should > 0], n_should[n_should > 0]
+        ranks = np.full(len(supports), -1)
+        ranks[order] = np.arange(len(order))
+        n_met = np.zeros(len(order), np.int64)
+        for block in counts.pair_blocks() if len(order) else ():
+            left, right = ranks[block.left], ranks[block.right]
+            product = supports[block.left] * supports[block.right]
+            should = (product >= needed) & (left >= 0) & (right >= 0)
+            for side in (left, right):
+                n_met += np.bincount(side[should], minlength=len(order))
+        order = order[n_should > n_met]
     if len(order) < 2:
         return
     earlier, starts = _find_clear_pairs(order, counts)
@@ -329,30 +346,6 @@ def _expected_meetings(n_columns: int) -> int:
     """
     n_pairs = n_columns * (n_columns - 1) // 2
     return max(_EXPECTED, ceil(log(max(n_pairs, 1))))
-
-
-def _keep_clear_columns(order: NDArray[np.intp], counts: PairCounts) -> NDArray[np.intp]:
-    """Return the columns that never meet some other, though chance would have it: mostly few.
-
-    Found from numbers alone: how many columns each should meet, and how many it meets.
-    """
-    supports = counts.supports.astype(np.int64)
-    needed = _expected_meetings(len(supports)) * counts.n_rows
-    falling = supports[order]
-    # the product of one that is nowhere is never enough
-    least = np.where(falling > 0, -(-needed // np.maximum(falling, 1)), counts.n_rows + 1)
-    n_should = np.searchsorted(-falling, -least, side="right") - (falling**2 >= needed)
-    order, n_should = order[n_should > 0], n_should[n_should > 0]
-    rank = np.full(len(supports), -1)
-    rank[order] = np.arange(len(order))
-    n_met = np.zeros(len(order), np.int64)
-    for pairs in counts.pair_blocks() if len(order) else ():
-        left, right = rank[pairs.left], rank[pairs.right]
-        product = supports[pairs.left] * supports[pairs.right]
-        should = (product >= needed) & (left >= 0) & (right >= 0)
-        for side in (left, right):
-            n_met += np.bincount(side[should], minlength=len(order))
-    return order[n_should > n_met]
 
 
 def _find_clear_pairs(

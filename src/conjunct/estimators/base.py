@@ -36,7 +36,7 @@ from conjunct.data import (
 )
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.expressions import Expression
-from conjunct.parameters import CUTOFF, JOBS, Constraint, check_parameters, one_of
+from conjunct.parameters import CUTOFF, JOBS, Constraint, check_parameters
 
 if TYPE_CHECKING:
     from conjunct.explain import Summary
@@ -80,7 +80,7 @@ class BooleanEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         """Raise an InputError that names the first parameter with an invalid value."""
         check_parameters(self)
-        one_of(self._ways_with_missing).check("missing", self.missing)
+        Constraint(choices=self._ways_with_missing).check("missing", self.missing)
 
     def _read_to_fit(self, X: Any, rules: CellRules | None = None) -> BooleanData:
         """Read the columns to learn from, and keep their number, names and preparation."""

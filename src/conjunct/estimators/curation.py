@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
-from conjunct.counting import RowSample, Store, Tally
+from conjunct.counting import RowSample, Store, TagCounts, Tally
 from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
@@ -24,7 +24,6 @@ from conjunct.features import (
     FeatureSet,
     Suggester,
     Suggestion,
-    TagCounts,
     bits_of_rows,
 )
 from conjunct.parameters import check, is_number, one_of, risk_level, whole

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files
 from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
-from conjunct.counting import Store, Tally, WeightedColumns
+from conjunct.counting import Store, TagCounts, Tally, WeightedColumns
 from conjunct.data import (
     Backend,
     BooleanData,
@@ -45,9 +45,8 @@ from conjunct.expressions import Style, pattern_text
 from conjunct.features import (
     KEPT_TAGS,
     FeatureSet,
-    TagCounts,
 )
-from conjunct.parameters import Constraint, check, frequency, one_of, whole
+from conjunct.parameters import Constraint, frequency, one_of, whole
 from conjunct.ufc import (
     CRITERIA,
     SEARCHES,
@@ -606,9 +605,10 @@ class UFC(CuratingConstructor):
             STOPS.resolve(self.stop)
         super()._check_parameters()
         check_variables(self.variables)
-        fits = self.search is None or self.search in criterion.searches
-        wanted = f"{' or '.join(map(repr, criterion.searches))} with criterion {criterion.name!r}"
-        check(fits, "search", self.search, wanted)
+        if self.search is not None:
+            known = f"{' or '.join(map(repr, criterion.searches))}"
+            wanted = f"{known} with criterion {criterion.name!r}"
+            Constraint(criterion.searches.__contains__, wanted).check("search", self.search)
 
 
 def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:

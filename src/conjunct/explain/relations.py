@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conjunct.columns import Columns, Contingency, Positions
+from conjunct.counting import TagCounts
 from conjunct.data import BooleanData, Change, ChangeKind, Proposal
 from conjunct.explain.explanation import AncestryGraph, Edge, NodeRole, layer_graph
 from conjunct.explain.findings import SAME
 from conjunct.explain.sentences import count, format_share
-from conjunct.features import TagCounts, round_savings
+from conjunct.features import round_savings
 from conjunct.ufc import Floats, evidence
 
 RelationKind = Literal["implies", "same", "avoid", "alike"]

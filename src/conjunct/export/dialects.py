@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from conjunct.data import BLANKS, DatePart
 from conjunct.errors import InputError
-from conjunct.registry import Registry
+from conjunct.parameters import Registry
 
 # days of the week from Monday to Sunday, as databases number them
 _FROM_MONDAY = (0, 1, 2, 3, 4, 5, 6)

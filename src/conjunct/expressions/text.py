@@ -265,9 +265,13 @@ def pattern_text(pattern: Sequence[str], *, is_rest: bool = False, keep_order: b
     >>> pattern_text(["F10", "F2"])
     'F2 + F10'
     """
-    tags = pattern if keep_order else sorted(pattern, key=natural_order)
-    text = _TAGS_BETWEEN.join(map(_quote_in_pattern, tags))
-    return text + _REST if is_rest else text
+    texts = []
+    for name in pattern if keep_order else sorted(pattern, key=natural_order):
+        is_odd = not name or name != name.strip() or not name.isprintable() or name.startswith('"')
+        has_mark = _TAGS_BETWEEN.strip() in name or CHUNKS_BETWEEN.strip() in name
+        is_quoted = is_odd or has_mark or name.endswith(_REST.strip())
+        texts.append(_quote(name) if is_quoted else name)
+    return _TAGS_BETWEEN.join(texts) + _REST * is_rest
 
 
 def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
@@ -292,12 +296,6 @@ def parse_pattern(text: str) -> tuple[str, ...]:
         if quoted or bare.strip():
             tags.append(_unescape(quoted[1:-1], 1) if quoted else bare.strip())
     return tuple(tags)
-
-
-def _quote_in_pattern(name: str) -> str:
-    is_odd = not name or name != name.strip() or not name.isprintable() or name.startswith('"')
-    has_mark = any(mark in name for mark in (_TAGS_BETWEEN.strip(), CHUNKS_BETWEEN.strip()))
-    return _quote(name) if is_odd or has_mark or name.endswith(_REST.strip()) else name
 
 
 _Piece = Expression | str

@@ -25,8 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conjunct.columns import Columns, Contingency, Counts, PairCounts, Positions
-from conjunct.counting import RowSample, Store, sample_rows
+from conjunct.columns import Columns, Counts, Positions
+from conjunct.counting import RowSample, TagCounts
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-MAX_TAGS = 5000
-"""The most frequent tags are learned from: three matrices of this size take 600 MB."""
 KEPT_TAGS = 1000
 """What a fitted model keeps, so that ``fit`` and model files stay small."""
 
@@ -47,10 +45,6 @@ _TAGS_FOR_RIDGE = 256
 # predictions at which the share of rows with the tag is measured; between them it is interpolated.
 # Most tags are rare, and so are most predictions near 0.
 _KNOTS = np.concatenate([np.arange(-10, -1) / 40, np.arange(-10, 20) / 400, np.arange(2, 51) / 40])
-MAX_ROWS = 10_000
-"""Rows that are sampled, about, if there are more."""
-MAX_CELLS = 2_000_000
-"""Their cells: 250 kB as bits."""
 _CELLS_AT_ONCE = 1 << 19
 
 _REASONS = 3
@@ -72,133 +66,6 @@ class Suggestion(NamedTuple):
     tag: str
     score: float
     because: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class TagCounts:
-    """How often tags occur, alone and together.
-
-    Where cells are missing, ``alone[i, j]`` counts the rows with tag i in which tag j is known,
-    and ``known[i, j]`` those in which both are known.
-    """
-
-    places: tuple[int, ...]
-    """Positions of the tags among the columns."""
-    tags: tuple[str, ...]
-    variables: tuple[str | None, ...]
-    n_rows: int
-    n_tags: int
-    """Tags with a row, of which the most frequent are here."""
-    joint: Counts
-    alone: Counts | None = None
-    known: Counts | None = None
-
-    @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        counts: PairCounts,
-        variables: Sequence[str | None] = (),
-        max_tags: int = MAX_TAGS,
-    ) -> TagCounts:
-        """Return the counts of the most frequent tags, in the order of their names."""
-        supports = np.asarray(counts.supports)
-        some = np.flatnonzero(supports)
-        by_name = np.array(sorted(some.tolist(), key=names.__getitem__), np.intp)
-        order = by_name[np.argsort(-supports[by_name], kind="stable")]
-        # counts of pairs are asked for in the order of columns
-        kept = np.sort(order[:max_tags])
-        m = len(kept)
-        joint = np.zeros((m, m), supports.dtype)
-        alone = known = None
-        if not isinstance(counts.observed, int):
-            alone, known = np.zeros_like(joint), np.zeros_like(joint)
-        for left, right in _pair_blocks(m):
-            table = counts.for_pairs(kept[left], kept[right])
-            joint[left, right] = joint[right, left] = table.joint
-            if alone is not None and known is not None:
-                alone[left, right], alone[right, left] = table.left_support, table.right_support
-                known[left, right] = known[right, left] = table.n_rows
-        np.fill_diagonal(joint, supports[kept])
-        if alone is not None and known is not None:
-            np.fill_diagonal(alone, supports[kept])
-            np.fill_diagonal(known, np.asarray(counts.observed)[kept])
-        places = tuple(kept.tolist())
-        tags = tuple(map(names.__getitem__, places))
-        values = tuple(map(variables.__getitem__, places)) if variables else (None,) * m
-        found = cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
-        return found.take(np.array(sorted(range(m), key=tags.__getitem__), np.intp))
-
-    def sample(self, store: Store) -> RowSample:
-        """Return a sample of rows to learn from, with these tags as columns."""
-        limit = min(MAX_ROWS, MAX_CELLS // max(len(self.tags), 1))
-        return sample_rows(store, limit, self.places)
-
-    @property
-    def supports(self) -> Counts:
-        return np.diagonal(self.joint)
-
-    @cached_property
-    def shares(self) -> Floats:
-        """The share of rows with each tag, of those in which it is known."""
-        known = self.n_rows if self.known is None else np.diagonal(self.known)
-        return self.supports / np.maximum(known, 1)
-
-    @cached_property
-    def strata(self) -> Positions:
-        """Numbers of the frequencies of tags, by powers of 2: 0 for the most frequent ones."""
-        halvings = np.floor(-np.log2(self.shares)).astype(np.intp)
-        return np.unique(halvings, return_inverse=True)[1].astype(np.intp)
-
-    @cached_property
-    def groups(self) -> list[Positions]:
-        """The positions of the tags of each variable; a plain tag is a group by itself."""
-        places: dict[Any, list[int]] = {}
-        for k, variable in enumerate(self.variables):
-            places.setdefault(k if variable is None else (variable,), []).append(k)
-        return [np.array(some, np.intp) for some in places.values()]
-
-    def may_meet(self, left: Positions, right: Positions) -> Mask:
-        """Return which pairs are not two values of one variable."""
-        group = np.empty(len(self.tags), np.intp)
-        for k, some in enumerate(self.groups):
-            group[some] = k
-        apart: Mask = group[left] != group[right]
-        return apart
-
-    def pairs(self) -> Iterator[Contingency]:
-        """Yield blocks of all pairs of tags that are not two values of one variable."""
-        for left, right in _pair_blocks(len(self.tags)):
-            may_meet = self.may_meet(left, right)
-            yield self.for_pairs(left[may_meet], right[may_meet])
-
-    def for_pairs(self, left: Positions, right: Positions) -> Contingency:
-        """Return the counts of some pairs."""
-        joint = self.joint[left, right]
-        if self.alone is None or self.known is None:
-            alone, other = self.supports[left], self.supports[right]
-            return Contingency(left, right, self.n_rows, alone, other, joint)
-        alone, other = self.alone[left, right], self.alone[right, left]
-        return Contingency(left, right, self.known[left, right], alone, other, joint)
-
-    def gram(self) -> Floats:
-        """Return the joint counts, in proportion to all rows where cells are missing."""
-        if self.known is None:
-            return self.joint.astype(np.float64)
-        return self.joint * (self.n_rows / np.maximum(self.known, 1))
-
-    def take(self, positions: Positions) -> TagCounts:
-        """Return the counts of some of the tags."""
-        square, order = np.ix_(positions, positions), positions.tolist()
-        return replace(
-            self,
-            places=tuple(map(self.places.__getitem__, order)),
-            tags=tuple(map(self.tags.__getitem__, order)),
-            variables=tuple(map(self.variables.__getitem__, order)),
-            joint=self.joint[square],
-            alone=None if self.alone is None else self.alone[square],
-            known=None if self.known is None else self.known[square],
-        )
 
 
 class SuggestionsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -521,13 +388,3 @@ def _row_blocks(columns: Columns) -> Iterator[tuple[int, Mask, Mask | None]]:
     for start in range(0, columns.n_rows, step):
         true, known = columns.row_block(start, min(start + step, columns.n_rows))
         yield start, true.T, None if known is None else known.T
-
-
-def _pair_blocks(n_tags: int) -> Iterator[tuple[Positions, Positions]]:
-    """Yield blocks of the pairs of numbers below ``n_tags``."""
-    step = max(1, (1 << 20) // max(n_tags, 1))
-    for start in range(0, n_tags, step):
-        cells = np.arange(start * n_tags, min(start + step, n_tags) * n_tags)
-        left, right = np.divmod(cells, n_tags)
-        above = right > left
-        yield left[above], right[above]

@@ -2,10 +2,10 @@
 
 from .experiments import outcomes as outcomes
 from .experiments import reproduce as reproduce
-from .perturbation import Stability as Stability
-from .perturbation import stability as stability
 from .study import Outcome as Outcome
+from .study import Stability as Stability
 from .study import Study as Study
+from .study import stability as stability
 
 """For the other folders of conjunct."""
 

@@ -18,7 +18,6 @@ from typing import Any
 from conjunct.errors import InputError
 from conjunct.estimators import UFC, UFringe
 from conjunct.files import write_atomically
-from conjunct.paper.perturbation import bootstrap_stability, noise_stability
 from conjunct.paper.study import (
     ALPHA,
     ALPHAS,
@@ -28,8 +27,10 @@ from conjunct.paper.study import (
     RISK_BASED,
     Outcome,
     Study,
+    bootstrap_stability,
     format_cell,
     indicators_of,
+    noise_stability,
     paper_values,
 )
 from conjunct.plots import plot_curves, plot_front, plot_fronts, plot_trajectories, save_chart

@@ -29,7 +29,7 @@ from conjunct.explain import (
 from conjunct.files import check_page_target, write_atomically
 from conjunct.paper import Stability
 from conjunct.plots import draw_correlation, draw_history, draw_network, draw_tags
-from conjunct.report import limits, page
+from conjunct.report import page
 from conjunct.report.features import (
     draw_merges,
     list_iterations,
@@ -147,13 +147,13 @@ class Report:
         found = list_findings(shown, thumbnails)
         # the vocabulary has what the page names: findings, and what each stands for
         named = (one.finding for one in found if one.finding)
-        several = ((x, *filter(None, [x.part_of]), *x.also[: limits.ALSO]) for x in named)
+        several = ((x, *filter(None, [x.part_of]), *x.also[: page.ALSO]) for x in named)
         vocabulary = list_words(shown, chain.from_iterable(several))
         table = tabulate_features(shown, stability)
         # to follow a path takes longer than the other sections together
         plane = None if shown.by_pattern else follow_plane(shown)
         steps = list_steps(shown, groups)
-        network = draw_network(model.feature_set_, limits.NETWORK_TAGS)
+        network = draw_network(model.feature_set_, page.NETWORK_TAGS)
         relations, second = list_relations(shown), look_twice(shown)
         n_found = len(shown.summary.findings)
         overview = shown.summary.overview.partition(" Strongest: ")[0]
@@ -167,7 +167,7 @@ class Report:
             method += [Section(head, text)] if text else []
         bits = shown.by_pattern or not math.isnan(model.history_[0].evidence)
         curves = draw_history(model.history_, bits=bits)
-        correlation = draw_correlation(model, shown.primitives, shown.features, limits.HEAT_MAP)
+        correlation = draw_correlation(model, shown.primitives, shown.features, page.HEAT_MAP)
         left_out = {
             "groups": groups is None,
             "relations": not network.tags and not (relations and relations.lists),
@@ -193,7 +193,7 @@ class Report:
             "prepared": tuple(column_preparations(model.preparation_).items()),
             "is_cleaned": model.preparation_.cleaner is not None,
             "found": found,
-            "limits": limits,
+            "limits": page,
             "image_notes": thumbnails.notes(),
             "groups": () if groups is None else list_groups(shown, groups.groups_),
             "n_groups": 0 if groups is None else groups.n_groups_,
@@ -262,7 +262,7 @@ def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
             for column, text in some
         ]
         if names:
-            yield heading, f"{join_names(names, _NAMES, limits.NAME_LENGTH)}."
+            yield heading, f"{join_names(names, _NAMES, page.NAME_LENGTH)}."
 
 
 def _count_row_sizes(shown: ModelOnRows) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ from conjunct.explain import (
 from conjunct.features import Merge
 from conjunct.paper import Stability
 from conjunct.plots import draw_boxes
-from conjunct.report import limits, page
+from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _TEXT_LENGTH = 300
@@ -77,17 +77,17 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
     comes_back = dict(zip(fitted.features, shares, strict=stability is not None))
     lines = []
     n_characters = 0
-    for number, support, n_rows in ranked[: limits.TABLE_ROWS]:
+    for number, support, n_rows in ranked[: page.TABLE_ROWS]:
         expression, shorter = fitted.lineage.expression(number), shown.short_form(number)
         built = shown.write(expression, _TEXT_LENGTH)
         # a formula that is cut is written out as long as all of them are not too long
-        is_cut = built.endswith("…") or expression.length > limits.WORDED
-        if is_cut and expression.length <= limits.FORMULA and n_characters < limits.FORMULAS:
+        is_cut = built.endswith("…") or expression.length > page.WORDED
+        if is_cut and expression.length <= page.FORMULA and n_characters < page.FORMULAS:
             built = expression.text(shown.model.formula_style)
             n_characters += len(built)
         simplified = shown.write(shorter, _TEXT_LENGTH)
         tags = shorten(describe_pattern(fitted, number), _TEXT_LENGTH) if fitted.merges else ""
-        words = english(shorter)[:_TEXT_LENGTH] if shorter.length <= limits.WORDED else ""
+        words = english(shorter)[:_TEXT_LENGTH] if shorter.length <= page.WORDED else ""
         name = tags if shown.by_pattern and tags else simplified
         # a cut text is no shorter way to say what follows it
         is_cut_too = simplified.endswith("…") and shown.by_pattern
@@ -120,7 +120,7 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
         }
         # the rows of chunks are listed in the vocabulary
         if not shown.by_pattern:
-            rows = shown.sample(shown.rows_of(number), limits.DETAIL_ROWS)
+            rows = shown.sample(shown.rows_of(number), page.DETAIL_ROWS)
             data |= {"rows": [shown.row_label(row) for row in rows], "of": support}
         share = support / max(1, n_rows)
         lines.append(
@@ -161,7 +161,7 @@ def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
         return -(every[k].saved if shown.by_pattern else every[k].r), k
 
     pictures = []
-    for k in sorted(sorted(range(len(every)), key=rank)[: limits.MERGES]):
+    for k in sorted(sorted(range(len(every)), key=rank)[: page.MERGES]):
         merge = every[k]
         conjunctions = merge.left_only, merge.both, merge.right_only
         supports = [shown.lineage_supports.get(number, 0) for number in conjunctions]
@@ -190,7 +190,7 @@ def list_iterations(shown: ModelOnRows) -> list[tuple[int, str, int, float, floa
     groups = groupby(shown.model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
     lines, total = [], 0.0
-    for line in shown.model.history_[: limits.COURSE]:
+    for line in shown.model.history_[: page.COURSE]:
         some = by_iteration.get(line.iteration, [])
         joined = count(len(some), "pair") if some else "unchanged columns"
         if len(some) == 1:
@@ -210,7 +210,7 @@ def picture_ancestry(shown: ModelOnRows) -> tuple[AncestryGraph, Markup, int] | 
     roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
     if not roots:
         return None
-    drawn = ancestry_graph(fitted, roots, limits.GRAPH_NODES, by_pattern=shown.by_pattern)
+    drawn = ancestry_graph(fitted, roots, page.GRAPH_NODES, by_pattern=shown.by_pattern)
     origins = fitted.origins()
     step = "merge" if takes_one_pair(model) else "iteration"
     names, attributes = {}, {}

@@ -29,7 +29,7 @@ from conjunct.explain import (
 )
 from conjunct.expressions import pattern_text
 from conjunct.plots import Network, draw_boxes
-from conjunct.report import limits, page
+from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _TAG_LENGTH = 80
@@ -85,12 +85,12 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
     every = shown.summary.findings
     # the order by evidence decides between equal ones
     orders = [
-        sorted(every, key=lambda one: -getattr(one, name))[: limits.FINDINGS_BY_ORDER]
+        sorted(every, key=lambda one: -getattr(one, name))[: page.FINDINGS_BY_ORDER]
         for name in ORDERS
     ]
     places = [{one.tags: k for k, one in enumerate(some)} for some in orders]
     kept = list({one.tags: one for some in orders for one in some}.values())
-    features = () if kept else shown.summary.new_features[: limits.FINDINGS_BY_ORDER]
+    features = () if kept else shown.summary.new_features[: page.FINDINGS_BY_ORDER]
     chunks = {one.tags for one in every_finding(shown.model.feature_set_)} if features else set()
     rows = [shown.rows_with_tags(one.tags) for one in kept]
     rows += [shown.rows_of(one.number) for one in features]
@@ -114,7 +114,7 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
                 anchor = page.anchor_of(tags)
             sentence = "These columns say the same." if shown.summary.copies else ""
             if not shown.by_pattern:
-                sentence = shorten(english(shown.short_form(one.number)), 2 * limits.NAME_LENGTH)
+                sentence = shorten(english(shown.short_form(one.number)), 2 * page.NAME_LENGTH)
         # an example that is not used yet, with few other tags but some
         ranked = [(x in used, abs(len(columns[x]) - len(tags) - 3), x) for x in sampled[k]]
         example = None
@@ -122,7 +122,7 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
             row = min(ranked)[-1]
             used.add(row)
             example = _write_row(shown, row, columns[row], tags)
-        images = thumbnails.of(sampled[k][: limits.EXAMPLE_ROWS], shown.row_label)
+        images = thumbnails.of(sampled[k][: page.EXAMPLE_ROWS], shown.row_label)
         finding = one if isinstance(one, Finding) else None
         found.append(
             ShownFinding(
@@ -137,14 +137,14 @@ def list_groups(
 ) -> list[tuple[str, RowGroup, list[str], list[ExampleRow]]]:
     """Return the largest groups of rows: name, group, strongest marks in words, typical rows."""
     listed = []
-    typical = [row for group in groups[: limits.GROUPS] for row in group.typical[:_TYPICAL]]
+    typical = [row for group in groups[: page.GROUPS] for row in group.typical[:_TYPICAL]]
     columns = dict(zip(typical, shown.true_columns(typical), strict=True))
-    for group in groups[: limits.GROUPS]:
+    for group in groups[: page.GROUPS]:
         marks, rows = group.list_marks(_MARKS), group.typical[:_TYPICAL]
-        sentences = [shorten(mark.sentence, 2 * limits.NAME_LENGTH) for mark in marks]
+        sentences = [shorten(mark.sentence, 2 * page.NAME_LENGTH) for mark in marks]
         tags = {tag for mark in marks if not mark.is_absent for tag in mark.tags}
         examples = [_write_row(shown, row, columns[row], tags) for row in rows]
-        name = shorten(group.name, 2 * limits.NAME_LENGTH)
+        name = shorten(group.name, 2 * page.NAME_LENGTH)
         listed.append((name, group, sentences, examples))
     return listed
 
@@ -191,10 +191,10 @@ def list_relations(shown: ModelOnRows) -> Relations | None:
     lists = []
     for kind, heading in RELATION_KINDS.items():
         sentences = [one.sentence for one in found if one.kind == kind]
-        first = tuple(shorten(x, 2 * limits.NAME_LENGTH) for x in sentences[: limits.RELATIONS])
+        first = tuple(shorten(x, 2 * page.NAME_LENGTH) for x in sentences[: page.RELATIONS])
         if sentences:
             lists.append((heading, len(sentences), first))
-    drawn = implication_graph(shown.names, found, limits.NETWORK_TAGS)
+    drawn = implication_graph(shown.names, found, page.NETWORK_TAGS)
     names = {node.number: shown.formula(node.number) for node in drawn.nodes}
     return Relations(tuple(lists), drawn, page.draw(draw_boxes(drawn, names)))
 
@@ -210,7 +210,7 @@ def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | N
     model = shown.model
     if not isinstance(model, UFC) or not model.keeps_counts:
         return None
-    n_rows = min(shown.n_rows, limits.SECOND_LOOK_ROWS)
+    n_rows = min(shown.n_rows, page.SECOND_LOOK_ROWS)
     suggester = model.learn_suggestions()
     tags = shown.primitives.first_rows(n_rows).select(suggester.counts.places)
     chosen = []
@@ -222,7 +222,7 @@ def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | N
             for one in [x for x in some if x.because][:1]
             if sign < 0 or one.score <= _DOUBTFUL
         ]
-        chosen.append(sorted(sure, key=lambda x: x[:2])[: limits.SECOND_LOOK])
+        chosen.append(sorted(sure, key=lambda x: x[:2])[: page.SECOND_LOOK])
     rows = [row for some in chosen for _, row, _ in some]
     if not rows:
         return None
@@ -268,7 +268,7 @@ class Thumbnails:
             return None
         if path not in self._numbers:
             self._numbers[path] = None
-            if len(self.uris) >= limits.THUMBNAILS:
+            if len(self.uris) >= page.THUMBNAILS:
                 self._too_many += 1
             elif uri := thumbnail(path):
                 self._numbers[path] = len(self.uris)
@@ -290,7 +290,7 @@ class Thumbnails:
             notes.append(f"{files} could not be found or read and {verb} left out.")
         if self._too_many:
             notes.append(
-                f"{count(limits.THUMBNAILS)} images are shown, "
+                f"{count(page.THUMBNAILS)} images are shown, "
                 f"{count(self._too_many)} more are left out."
             )
         return tuple(notes)

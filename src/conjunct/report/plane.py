@@ -17,7 +17,7 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators import UFC, FeatureConstructor, UFCPath
 from conjunct.explain import count, decimal, place_of_closest, takes_one_pair
 from conjunct.plots import draw_front
-from conjunct.report import limits, page
+from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.ufc import CRITERIA, STOPS, Indicators, Risk, Solution, Threshold
 
@@ -87,9 +87,9 @@ class Plane:
 def follow_plane(shown: ModelOnRows) -> Plane | str:
     """Return the plane of a model by the paper's rules, or in one line why there is none."""
     n_columns = shown.primitives.n_columns
-    if n_columns > limits.PATH_COLUMNS:
+    if n_columns > page.PATH_COLUMNS:
         return (
-            f"The plane of solutions is left out for more than {limits.PATH_COLUMNS:,} columns "
+            f"The plane of solutions is left out for more than {page.PATH_COLUMNS:,} columns "
             f"({n_columns:,} here)."
         )
     try:
@@ -123,11 +123,11 @@ def _follow_path(shown: ModelOnRows) -> UFCPath:
         null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
     # a number of solutions and not a time, so that a page is always the same
     n_rows, n_columns = shown.n_rows, shown.primitives.n_columns
-    most = limits.PATH_CELLS // max(1, n_rows * n_columns), limits.SOLUTION_COLUMNS // n_columns
+    most = page.PATH_CELLS // max(1, n_rows * n_columns), page.SOLUTION_COLUMNS // n_columns
     path = UFCPath(
         prune=_has_pruning(model),
         null_feature=bool(null_feature),
-        max_solutions=max(30, min(limits.SOLUTIONS, *most)),
+        max_solutions=max(30, min(page.SOLUTIONS, *most)),
         formula_style=model.formula_style,
         n_jobs=model.n_jobs,
     )
@@ -192,7 +192,7 @@ def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
     n_features = 0
     for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
         n_features += front[k].n_features
-        if opened and n_features > limits.FRONT_FEATURES:
+        if opened and n_features > page.FRONT_FEATURES:
             break
         opened.append(k)
     return sorted(opened)
@@ -222,7 +222,7 @@ def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
     if not found:
         return []
     solutions = [solution for _, _, solution in found]
-    opened = _choose_points(solutions, place_of_closest(solutions))[: limits.RANGES]
+    opened = _choose_points(solutions, place_of_closest(solutions))[: page.RANGES]
     return [found[k] for k in opened]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from conjunct.estimators import RowGroups
 from conjunct.explain import Finding, english, every_finding, shorten
 from conjunct.expressions import natural_order, pattern_text
-from conjunct.report import limits
+from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.page import anchor_of
 
@@ -62,7 +62,7 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     chunks: dict[tuple[str, ...], Finding] = {}
     for one in (*printed, *every_finding(fitted)):
         chunks.setdefault(one.tags, one)
-    kept = list(chunks.values())[: limits.CHUNKS]
+    kept = list(chunks.values())[: page.CHUNKS]
     kept.sort(key=lambda one: (-one.evidence, -one.rows, one.tags))
     words = [
         Word(
@@ -74,13 +74,13 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
     n_chunks = len(chunks)
     if not chunks:  # an algorithm without chunks, or a model that did not count them
         n_chunks = len(shown.summary.new_features)
-        for feature in shown.summary.new_features[: limits.CHUNKS]:
+        for feature in shown.summary.new_features[: page.CHUNKS]:
             k, formula = feature.number, shown.short_form(feature.number)
             about = places(fitted.lineage.expression(k).primitives)
             words.append(
                 Word(
                     *(shown.write(formula), f"feature-{k}", feature.rows, feature.share, about),
-                    english(formula) if formula.length <= limits.WORDED else "",
+                    english(formula) if formula.length <= page.WORDED else "",
                     number=k,
                 )
             )
@@ -94,14 +94,14 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
             *(pattern_text([names[k]]), anchor_of([names[k]]), int(rows[k]), shares[k], (k,)),
             is_tag=True,
         )
-        for k in np.argsort(-rows, kind="stable")[: limits.TAGS].tolist()
+        for k in np.argsort(-rows, kind="stable")[: page.TAGS].tolist()
     ]
     every = sorted({k for word in words for k in word.tags}, key=lambda k: natural_order(names[k]))
     return Vocabulary(
         tuple(words),
         n_chunks,
         len(names),
-        tuple((k, shorten(names[k], limits.NAME_LENGTH)) for k in every),
+        tuple((k, shorten(names[k], page.NAME_LENGTH)) for k in every),
         max((word.evidence or 0.0 for word in words), default=0.0),
         max((word.share for word in words), default=0.0),
     )
@@ -110,7 +110,7 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
 def word_data(shown: ModelOnRows, word: Word) -> dict[str, Any]:
     """Return what the script sorts and filters by, and the rows that it lists."""
     every = shown.rows_of(word.number) if word.number >= 0 else shown.rows_with(word.tags)
-    rows = shown.sample(every, limits.DETAIL_ROWS)
+    rows = shown.sample(every, page.DETAIL_ROWS)
     return {
         "with": word.tags,
         "tag": word.is_tag,
@@ -144,7 +144,7 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
         return None
     by_step: dict[int, list[list[int]]] = {}
     tables = fitted.pattern_tables
-    for k, merge in enumerate(fitted.merges[: limits.STEPS]):
+    for k, merge in enumerate(fitted.merges[: page.STEPS]):
         numbers = merge.left, merge.right, merge.both, merge.left_only, merge.right_only
         made = [-1 if n is None else n for n in numbers]
         if tables is not None:
@@ -155,8 +155,8 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
         by_step.setdefault(merge.iteration, []).append([*made, rows_with_all])
     # rows spread evenly over all of them, few enough for a page
     cells = int(shown.primitives.supports().sum())
-    wide = limits.MAP_CELLS * shown.n_rows // max(1, cells)
-    n = max(1, min(shown.n_rows, limits.MAP_ROWS, wide))
+    wide = page.MAP_CELLS * shown.n_rows // max(1, cells)
+    n = max(1, min(shown.n_rows, page.MAP_ROWS, wide))
     rows = shown.sample(np.arange(shown.n_rows), n)
     columns = shown.true_columns(rows)
     touched = {number for some in by_step.values() for one in some for number in one[:5]}
@@ -166,9 +166,9 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
     patterns: Iterable[tuple[str, ...]] = (one.tags for one in shown.summary.findings)
     if not shown.by_pattern:
         patterns = (f.pattern for f in shown.summary.new_features if len(f.pattern) > 1)
-    coloured = islice(dict.fromkeys(patterns), limits.COLOURS)
+    coloured = islice(dict.fromkeys(patterns), page.COLOURS)
     labels = np.zeros(shown.n_rows, int) if groups is None else groups.labels_
-    largest = () if groups is None else groups.groups_[: limits.COLOURS]
+    largest = () if groups is None else groups.groups_[: page.COLOURS]
     data = {
         "names": [[k, shorten(pattern_text([name]), 60)] for name, k in named],
         "steps": list(by_step.values()),
@@ -177,7 +177,7 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
             for row, some in zip(rows, columns, strict=True)
         ],
         "coloured": [[shown.position[tag] for tag in tags] for tags in coloured],
-        "groups": [shorten(group.name, limits.NAME_LENGTH) for group in largest],
+        "groups": [shorten(group.name, page.NAME_LENGTH) for group in largest],
     }
-    left_out = max(0, len(fitted.merges) - limits.STEPS)
+    left_out = max(0, len(fitted.merges) - page.STEPS)
     return Steps(len(by_step), left_out, len(rows), data)

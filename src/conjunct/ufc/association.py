@@ -28,7 +28,7 @@ from scipy.special import digamma, gammaln, ndtr, ndtri, xlog1py
 
 from conjunct.columns import Contingency, Counts, PairCounts, take_if_array
 from conjunct.features import round_savings
-from conjunct.registry import Registry
+from conjunct.parameters import Registry
 
 Floats = NDArray[np.float64]
 Rows = int | Counts

@@ -154,12 +154,17 @@ class PairFilter:
             return np.ones(len(counts), np.bool_)
         return self.independence.confirms(counts, self.alpha)
 
-    def fix_cutoff(self, n_rows: int, family_size: int, n_significant: int) -> PairTest:
-        """Return the test by the cutoff of a family of tests, for a filter without correction."""
-        cutoff = make_cutoff(self, n_rows, family_size, n_significant)
+    def fix_cutoff(self, n_rows: int | Counts, family_size: int, n_significant: int) -> PairTest:
+        """Return the test by the cutoff of a family of tests, of which some are significant."""
         if self.alpha is None:
-            return PairTest(self, None, cutoff)
+            return PairTest(self, None, Cutoff("score", self.threshold, family_size))
+        if self.correction is None:
+            n_significant = 0
         critical = critical_p_value(self.alpha, n_significant, family_size, self.correction)
+        least = self.independence.least_r(critical, n_rows)
+        cutoff = Cutoff("r", least, family_size, n_significant)
+        if least is None:
+            cutoff = Cutoff("p_value", critical, family_size, n_significant)
         return PairTest(replace(self, alpha=critical, correction=None), self.alpha, cutoff)
 
     def score(self, r: Floats, counts: Contingency) -> Floats:
@@ -222,7 +227,7 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     n_significant = 0
     if criterion.alpha is not None and criterion.correction is not None:
         n_significant = int(np.count_nonzero(significant(p_adjusted, criterion.alpha)))
-    cutoff = make_cutoff(criterion, counts.n_rows, family_size, n_significant)
+    cutoff = criterion.fix_cutoff(counts.n_rows, family_size, n_significant).cutoff
     pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
     if criterion.correction is None:
         return pairs  # the screen has decided already
@@ -238,21 +243,6 @@ def saved_bits(pairs: Contingency, total: int, n_used: int, costs: Floats) -> Fl
     counts = pairs.left_support, pairs.right_support, pairs.joint
     own = costs[pairs.left], costs[pairs.right]
     return round_savings(pair_savings(*counts, total, n_used, *own))
-
-
-def make_cutoff(
-    criterion: PairFilter, n_rows: int | Counts, family_size: int, n_significant: int
-) -> Cutoff:
-    """Return the cutoff of a family of tests, of which some are significant."""
-    if criterion.alpha is None:
-        return Cutoff("score", criterion.threshold, family_size)
-    if criterion.correction is None:
-        n_significant = 0
-    critical = critical_p_value(criterion.alpha, n_significant, family_size, criterion.correction)
-    least = criterion.independence.least_r(critical, n_rows)
-    if least is None:
-        return Cutoff("p_value", critical, family_size, n_significant)
-    return Cutoff("r", least, family_size, n_significant)
 
 
 class Criterion(Rule):
@@ -367,10 +357,6 @@ def format_share(value: float) -> str:
     return f"{value:.2g}" if math.isfinite(value) else str(value)
 
 
-# pairs that are together more often than by chance
-_TOGETHER = PairFilter(0.0, test="exact")
-
-
 @CRITERIA.enter
 class Evidence(Criterion):
     """Pairs that the data show to go together: the default (docs/evidence.md).
@@ -403,6 +389,8 @@ class Evidence(Criterion):
     counts_tags = True
     draws_once = True
     needs_patterns = True
+    # pairs that are together more often than by chance
+    pair_filter: PairFilter = PairFilter(0.0, test="exact")
     ending = ("factor",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "factor": real("a number above 0", lambda value: 0 < value < math.inf)
@@ -410,10 +398,6 @@ class Evidence(Criterion):
 
     def __init__(self, factor: float = 1.0) -> None:
         self.factor = factor
-
-    @property
-    def pair_filter(self) -> PairFilter:
-        return _TOGETHER
 
     def gain(self, saved: float, cost: float) -> float:
         return saved + (1 - self.factor) * cost

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from conjunct.columns import Contingency, MergeRewrite, Rewrite
 from conjunct.features import FeatureSet, Merge, merge_cost, pair_savings, round_savings
 from conjunct.ufc.association import Floats, covariance, evidence, phi
-from conjunct.ufc.criteria import Pairs, make_cutoff
+from conjunct.ufc.criteria import Pairs
 from conjunct.ufc.run_state import Numbers, RunState, check_source, write_merges
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class Replay:
                 fixed = pair_filter.fix_cutoff(self.sources.n_rows, *test)
                 cutoff, adjusted = fixed.cutoff, fixed.adjust(p)
             else:
-                cutoff = make_cutoff(pair_filter, own.n_rows, *test)
+                cutoff = pair_filter.fix_cutoff(own.n_rows, *test).cutoff
             if plan.criterion.needs_patterns:
                 cutoff = replace(cutoff, threshold=costs)
             pairs = Pairs(own, r[these], score[these], p[these], adjusted[these], cutoff)

@@ -125,47 +125,39 @@ class PairwiseSearch:
 
     def steps(self) -> Iterator[Step]:
         """Yield the next merges, for as long as a pair may be joined."""
-        state = self._state
+        state, features, merging = self._state, self.features, self._merging
         for iteration, (pair, value) in enumerate(self._found, self._n_before + 1):
             cost = merge_cost(state.n_rows, state.n_occurring, iteration)
-            saved = self._join(iteration, pair, value, cost)
+            if features[pair.left] > features[pair.right]:
+                # the earlier feature is written first
+                right, left, n_rows, right_support, left_support, joint = pair
+                pair = Pair(left, right, n_rows, left_support, right_support, joint)
+            left, right, _, left_support, right_support, joint = pair
+            f, g, known = features[left], features[right], None
+            both, right_only, left_only = joint, right_support - joint, left_support - joint
+            observed = merging.observed
+            if not isinstance(observed, int):
+                # the counts of the pair are those of the rows in which both are known
+                columns = [len(features), right, left]
+                both, right_only, left_only = merging.supports[columns].tolist()
+                known = tuple(observed[columns].tolist())
+            # none of a pair of present features was ever joined
+            conjoin = state.lineage.conjoin_new
+            made = (
+                conjoin(f, g) if both else None,
+                conjoin(~f, g) if right_only else None,
+                conjoin(f, ~g) if left_only else None,
+            )
+            of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
+            # the bits that the merge saved in Krimp's code, or its evidence less its cost
+            saved = state.enter(f, g, of_pair, made, parts, known)
+            if value is not None:
+                saved = value - cost
+                state.evidence += saved
+            self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
+            features[right], features[left] = made[1:]
+            features.append(made[0])
             yield state.make_step(iteration, self._write, self._criterion.gain(saved, cost))
-
-    def _join(self, iteration: int, pair: Pair, value: float | None, cost: float) -> float:
-        """Make the features of a pair whose columns are merged; return the bits that it saved.
-
-        That is its evidence less its cost, or without evidence what it saved in Krimp's code.
-        """
-        features, merging = self.features, self._merging
-        if features[pair.left] > features[pair.right]:
-            # the earlier feature is written first
-            right, left, n_rows, right_support, left_support, joint = pair
-            pair = Pair(left, right, n_rows, left_support, right_support, joint)
-        left, right, _, left_support, right_support, joint = pair
-        f, g, known = features[left], features[right], None
-        both, right_only, left_only = joint, right_support - joint, left_support - joint
-        observed = merging.observed
-        if not isinstance(observed, int):
-            # the counts of the pair are those of the rows in which both are known
-            columns = [len(features), right, left]
-            both, right_only, left_only = merging.supports[columns].tolist()
-            known = tuple(observed[columns].tolist())
-        # none of a pair of present features was ever joined
-        conjoin = self._state.lineage.conjoin_new
-        made = (
-            conjoin(f, g) if both else None,
-            conjoin(~f, g) if right_only else None,
-            conjoin(f, ~g) if left_only else None,
-        )
-        of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
-        saved = self._state.enter(f, g, of_pair, made, parts, known)
-        if value is not None:
-            saved = value - cost
-            self._state.evidence += saved
-        self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
-        features[right], features[left] = made[1:]
-        features.append(made[0])
-        return saved
 
     def _write(self, iteration: int) -> tuple[Merge]:
         """Return the merge of an iteration."""

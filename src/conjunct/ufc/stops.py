@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 
 from conjunct.errors import InputError
 from conjunct.features import DECIMALS
-from conjunct.parameters import FLAG, Constraint, check_parameters
-from conjunct.registry import Registry
+from conjunct.parameters import FLAG, Constraint, Registry, check_parameters
 
 if TYPE_CHECKING:
     from conjunct.ufc.run import Run

@@ -307,7 +307,7 @@ int32_t native_best(Pairs *p, Found *out, int32_t room) {
     return n;
 }
 
-/* By how much at most a merge makes other pairs worth more: largest_rise in features/measures.py. */
+/* By how much at most a merge makes other pairs worth more: largest_rise in features/code.py. */
 static double largest_rise(double total, double n_used, double joint, double added,
                            double largest) {
     const double after = total - joint, used_after = n_used + added;

@@ -30,7 +30,7 @@ from conjunct.files.raw import (
     describe_text,
     first_line,
 )
-from conjunct.registry import Registry
+from conjunct.parameters import Registry
 
 if TYPE_CHECKING:
     import polars as pl
