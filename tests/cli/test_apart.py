@@ -59,10 +59,13 @@ def test_a_cluster_on_this_machine(call, halves, expected, tmp_path, monkeypatch
 
 def test_the_checkpoint_goes_when_the_model_is_there(call, halves, expected, tmp_path, monkeypatch):
     written = []
-    write = Checkpoint._write
-    monkeypatch.setattr(
-        Checkpoint, "_write", lambda *of: write(*of) or written.append(of[0].path.exists())
-    )
+    save = Checkpoint.save
+
+    def watch(checkpoint, *progress, **when):
+        save(checkpoint, *progress, **when)
+        written.append(checkpoint.path.exists())
+
+    monkeypatch.setattr(Checkpoint, "save", watch)
     done = call("fit", "zoo.csv", *FIT, "other.json", "--checkpoint", "run.json")
     assert done.code == 0, done.err
     # after the last step, if not after each
@@ -91,8 +94,8 @@ def half_a_file(path, fill):
         stand_still()
     whole_file(path, half)
 
-def half_a_line(path, line, length):
-    whole_line(path, line[:20], length)
+def half_a_line(of, line):
+    whole_line(of, line[:20])
 
 def slowly(whole, half):
     def write(*of):
@@ -104,9 +107,9 @@ def slowly(whole, half):
         whole(*of)
     return write
 
-whole_file, whole_line = checkpoint.write_atomically, checkpoint._append
+whole_file, whole_line = checkpoint.write_atomically, checkpoint.Checkpoint._append
 checkpoint.write_atomically = slowly(whole_file, half_a_file)
-checkpoint._append = slowly(whole_line, half_a_line)
+checkpoint.Checkpoint._append = slowly(whole_line, half_a_line)
 # after every step, however quick
 checkpoint._SHARE = 0
 sys.exit(main())
