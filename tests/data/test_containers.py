@@ -116,7 +116,7 @@ def test_data_in_parts_is_told_and_not_taken_out(tmp_path):
     data = BooleanData.from_data(stream(tmp_path / "t.parquet"))
     assert repr(data) == "BooleanData(70 rows, 3 features)"
     assert data.supports().tolist() == table.sum(axis=0).tolist()
-    with pytest.raises(InputError, match="these rows are in parts"):
+    with pytest.raises(InputError, match="these rows are in parts: fit accepts them"):
         data.convert("numpy")
 
 
