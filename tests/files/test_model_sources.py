@@ -283,7 +283,7 @@ def test_a_model_whose_parameters_changed_is_not_saved(tmp_path):
     model = UFC().fit(np.asarray(datasets.load_zoo().values, bool))
     for change_ in ({"criterion": "bits"}, {"min_support": 0.3}, {"max_iter": 1}):
         changed = UFC().fit(np.asarray(datasets.load_zoo().values, bool)).set_params(**change_)
-        with pytest.raises(InputError, match="no longer those of its fit: fit it again"):
+        with pytest.raises(InputError, match="its parameters changed after fit: fit it again"):
             changed.save(tmp_path / "m.json")
     model.set_params(formula_style="ascii").save(tmp_path / "m.json")
 
