@@ -164,7 +164,7 @@ class FeatureSet:
         if not kept:
             raise InputError(
                 f"no feature reaches min_support={min_support:g}: the most frequent is true in a "
-                f"share of {max(frequencies):.3g} of the rows. Choose less"
+                f"share of {max(frequencies):.3g} of the rows. Choose a smaller value"
             )
         known = self.known
         return replace(
@@ -330,9 +330,8 @@ class FeatureSet:
         """Return the counts of the training rows for the complete code."""
         if self.code_counts is None or not self.has_code:
             raise InputError(
-                "the code of this model was not counted, as it was truncated or is of an "
-                "earlier version: give truncate the training rows, truncate(max_features, "
-                "X_train=X), or fit again"
+                "this model has no counts for its code, because it was truncated or comes from "
+                "an earlier version: use truncate(max_features, X_train=X), or fit again"
             )
         return self.code_counts
 

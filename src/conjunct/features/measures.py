@@ -57,7 +57,9 @@ def overlapping_index(
         return 0.0
     if (known != known.flat[0]).any() or not known.any():
         if null_support is not None:
-            raise ValueError("null_support needs one number of rows: give it as a feature instead")
+            raise ValueError(
+                "null_support needs the same number of rows for every feature: pass it as a feature"
+            )
         return (math.fsum(counts[known > 0] / known[known > 0]) - 1) / (n_features - 1)
     total, rows = int(counts.sum()) + (null_support or 0), int(known.flat[0])
     return (total - rows) / (rows * (n_features - 1))
