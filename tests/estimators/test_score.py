@@ -202,7 +202,7 @@ def test_a_truncated_model_needs_its_rows_again(tmp_path):
     assert counted.description_length_ == expected.description_length_
     assert model.truncate(100).score(ZOO.values) == model.score(ZOO.values)
     for other in (ZOO.values[:-1], ~ZOO.values):
-        with pytest.raises(InputError, match="X_train is not the data of fit"):
+        with pytest.raises(InputError, match="X_train differs from the data of fit"):
             model.truncate(18, X_train=other)
     short.save(tmp_path / "m.json")
     assert load(tmp_path / "m.json").features_ == short.features_

@@ -146,7 +146,7 @@ def test_checkpoints_know_the_weights(tmp_path):
             r"sample_weight has shape \(2,\): there must be one weight for each of the 3 rows",
         ),
         ([[1], [1], [1]], r"sample_weight has shape \(3, 1\)"),
-        ([1, 0.5, 1], "that of row 1 is 0.5, and a row of weight w counts as w rows"),
+        ([1, 0.5, 1], "sample_weight of row 1 is 0.5: weights must be whole numbers from 0"),
         ([1, 1, -1], "that of row 2 is -1"),
         ([np.nan, 1, 1], "that of row 0 is nan"),
         ([1, np.inf, 1], "that of row 1 is inf"),
