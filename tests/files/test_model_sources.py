@@ -253,7 +253,7 @@ def test_columns_that_come_nearest_are_facts(criterion, missing, tmp_path):
     left, right = pair["left"], pair["right"]
     assert pair["joint"] == ((cells[:, left] == 1) & (cells[:, right] == 1)).sum()
     pair["joint"] += 5
-    assert "more than by chance" in refusal(content, tmp_path)
+    assert "the nearest pair is positively correlated" in refusal(content, tmp_path)
 
 
 def test_features_that_exclude_each_other_are_not_joined(content, tmp_path):

@@ -99,7 +99,7 @@ def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
 def test_a_late_surprise_is_no_surprise(read, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 2500 + "maybe,1\n")
-    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it is taken as"):
+    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it becomes"):
         table = read(path)
     assert table.names == ("a = 0", "a = 1", "a = maybe", "b")
     if read is read_boolean:
@@ -415,7 +415,12 @@ def test_bad_files_in_one_clear_line(name, k, read, tmp_path):
         ("t.csv", "t\na;b\n", {"tags": "x"}, "has no column 'x'"),
         ("t.csv", "t\n", {"tags": "t"}, "has column names but no rows"),
         ("t.csv", "t\n;\n", {"tags": "t"}, "contains no tags"),
-        ("t.csv", "a\n1\n", {"format": "long"}, "has one column: a long table needs one of ids"),
+        (
+            "t.csv",
+            "a\n1\n",
+            {"format": "long"},
+            "has one column: a long table needs a column of ids",
+        ),
         ("t.csv", "i,t\n1,a\n2,\n", {"format": "long"}, "column 't': the cell has no value"),
         ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "column 't': the cell has no value"),
         ("t.dat", "a b\n", {"tags": "t"}, "baskets has no columns to take tags from"),
