@@ -336,7 +336,7 @@ def test_time_limit_and_most_groups():
         RowGroups(8, max_seconds=1e-9).fit(rows)
     some = RowGroups(max_groups=3).fit(rows)
     assert (some.n_groups_, some.stop_reason_) == (3, "the requested number of groups")
-    assert "no division" in RowGroups().fit(rows).stop_reason_
+    assert "splitting a group" in RowGroups().fit(rows).stop_reason_
 
 
 def test_progress_is_printed_and_handed_to_a_callback(capsys):
@@ -404,7 +404,7 @@ def test_a_report_needs_groups_of_its_rows(zoo):
 
 def test_one_row_and_constant_columns():
     model = RowGroups().fit(np.array([[True, False]]))
-    assert (model.groups_[0].name, model.stop_reason_[:11]) == ("all rows", "no division")
+    assert (model.groups_[0].name, model.stop_reason_[:17]) == ("all rows", "splitting a group")
     constant = np.zeros((50, 4), bool)
     constant[:, 0] = True
     model = RowGroups().fit(constant)

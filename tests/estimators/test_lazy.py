@@ -53,7 +53,7 @@ def test_a_model_without_names_goes_by_position(kind):
     model = UFC().fit(ZOO.values)
     made = collected(model.transform(make(TABLE)))
     assert np.array_equal(made.to_numpy(), model.transform(ZOO.values))
-    with pytest.raises(InputError, match="the data has 14 columns, and the model"):
+    with pytest.raises(InputError, match="the data has 14 columns, but the model needs 15"):
         model.transform(make(TABLE.drop("hair")))
 
 

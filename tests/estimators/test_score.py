@@ -194,7 +194,7 @@ def test_a_truncated_model_needs_its_rows_again(tmp_path):
         lambda: short.baseline_length_,
         lambda: short.check_drift(ZOO.values),
     ):
-        with pytest.raises(InputError, match=r"give truncate the training rows, truncate\("):
+        with pytest.raises(InputError, match=r"use truncate\("):
             ask()
     counted = model.truncate(18, X_train=ZOO.values)
     expected = UFC(max_features=18).fit(ZOO.values)

@@ -174,14 +174,14 @@ def test_too_little_memory_is_told(monkeypatch):
         UFC(storage="dense").fit(data)
     need = UFC("risk").estimate_cost(data)
     assert str(told.value) == (
-        f"4000 rows and 40000 columns with {data.nnz} ones take about 35.3 GB of memory "
-        f"(storage='dense') and there are 1 GB: storage='sparse' takes "
+        f"4000 rows and 40000 columns with {data.nnz} ones need about 35.3 GB of memory "
+        f"(storage='dense'), and 1 GB is available: storage='sparse' takes "
         f"{byte_text(need.n_bytes)}"
     )
     assert need.n_bytes < 10**8
     monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)
-    with pytest.raises(InputError, match=r"there are 1 MB: leave out rare columns, or .* Dask"):
+    with pytest.raises(InputError, match=r"1 MB is available: leave out rare columns, or .* Dask"):
         UFC().fit(data)
     with pytest.raises(InputError, match="there are 1 MB"):
         UFC().fit(np.ones((200_000, 50), bool))
