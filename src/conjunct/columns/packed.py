@@ -105,7 +105,8 @@ class PackedColumns(Columns):
         if isinstance(lines, np.ndarray):
             bits = lines[:, some]
         else:
-            bits = np.array([line[some] for line in lines], np.uint8).reshape(len(lines), -1)
+            bits = np.array([line[some] for line in lines], np.uint8)
+            bits = bits.reshape(len(lines), -1 if len(lines) else 0)
         cells = np.unpackbits(bits, axis=1, count=stop - start, bitorder="little")
         return cells.view(np.bool_), None
 
