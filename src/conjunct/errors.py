@@ -10,15 +10,43 @@ def one_line(text: str) -> str:
 
 
 class ConjunctError(Exception):
-    """Base of every error that conjunct raises on purpose."""
+    """Base of every error that conjunct raises on purpose.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, ConjunctError
+    >>> try:
+    ...     UFC(max_iter=-1).fit([[True, False], [False, True]])
+    ... except ConjunctError as error:
+    ...     print(error)
+    max_iter must be None or a whole number, at least 0; got -1
+    """
 
 
 class InputError(ConjunctError, ValueError):
-    """The data or an option cannot be used as given."""
+    """The data or an option cannot be used as given.
+
+    Examples
+    --------
+    >>> from conjunct import UFC
+    >>> UFC(max_iter=-1).fit([[True, False], [False, True]])
+    Traceback (most recent call last):
+    conjunct.errors.InputError: max_iter must be None or a whole number, at least 0; got -1
+    """
 
 
 class CellError(InputError):
-    """One cell of a table cannot be used. Readers of files add the file and the line to it."""
+    """One cell of a table cannot be used. Readers of files add the file and the line to it.
+
+    Examples
+    --------
+    >>> from conjunct import UFC, CellError
+    >>> try:
+    ...     UFC().fit([[1, 0], [0, 2]])
+    ... except CellError as error:
+    ...     print(error.column, error.row, error.problem)
+    x1 1 2 is not Boolean
+    """
 
     def __init__(self, column: str, row: int, value: object, problem: str, advice: str) -> None:
         super().__init__(column, row, value, problem, advice)
@@ -33,15 +61,48 @@ class CellError(InputError):
 
 
 class ModelFileError(InputError):
-    """A model file is damaged, of another version, or not a model file at all."""
+    """A model file is damaged, of another version, or not a model file at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from conjunct import UFC, ModelFileError
+    >>> _ = Path("model.json").write_text("[]")
+    >>> try:
+    ...     UFC.load("model.json")
+    ... except ModelFileError as error:
+    ...     print(error)
+    model.json: not a conjunct model file (Expected `object`, got `array`)
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
 
 class ClusterError(ConjunctError, RuntimeError):
-    """A cluster was lost, or stalls."""
+    """A cluster was lost, or stalls.
+
+    Examples
+    --------
+    >>> from conjunct import ClusterError
+    >>> try:
+    ...     raise ClusterError("the Dask scheduler at tcp://node1:8786 has no workers left")
+    ... except RuntimeError as error:
+    ...     print(error)
+    the Dask scheduler at tcp://node1:8786 has no workers left
+    """
 
 
 class ConjunctWarning(UserWarning):
-    """The result is valid, but probably not what the user intended."""
+    """The result is valid, but probably not what the user intended.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from conjunct import UFC, ConjunctWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", ConjunctWarning)
+    ...     model = UFC().fit([[True, False], [False, True]])
+    >>> print(caught[0].message)
+    No chunk was found: no row has two of the columns that vary between the rows.
+    """

@@ -195,12 +195,12 @@ def test_model_without_names_goes_by_position(call, fitted, zoo, tmp_path):
     zoo.drop("hair").write_csv(tmp_path / "less.csv")
     done = call("transform", "unnamed.json", "less.csv", "--out", "g.csv")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "the data has 14 columns, and the model, which has no names, 15" in done.err
+    assert "the data has 14 columns, but the model needs 15" in done.err
 
 
 NOTHING = {
-    "": "no row has two of the columns that are true in some rows and false in others.",
-    "--criterion bits": "no row has two of the columns that are true in some rows",
+    "": "no row has two of the columns that vary between the rows.",
+    "--criterion bits": "no row has two of the columns that vary between the rows",
     "--criterion 0.3": "Try a smaller --criterion, or --criterion evidence.",
     "--criterion risk": "or a larger --alpha.",
     "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion evidence.",

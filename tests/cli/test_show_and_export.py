@@ -107,10 +107,13 @@ def test_names_of_findings_are_found_again(call, tmp_path):
         (["show", "model.json", "--feature", "F1 & nope"], "there is no feature F1 ∧ nope in this"),
         (["show", "model.json", "--feature", "99"], "there is no feature 99: there are 62"),
         (["show", "model.json", "--feature", "F1 &"], "column 5: expected a name"),
-        (["show", "model.json", "--form", "dnf", "--train", "spect.csv"], "can be simplified, not"),
+        (
+            ["show", "model.json", "--form", "dnf", "--train", "spect.csv"],
+            "must be 'simplified'; got 'dnf'",
+        ),
         (
             ["show", "model.json", "--form", "simplified", "--train", "few.csv"],
-            "the data given are not the training data",
+            "the data differs from the training data",
         ),
         (["export"], "MODEL is missing"),
         (

@@ -438,7 +438,7 @@ def test_text_of_numbers_is_read_as_numbers_and_codes_as_words():
         ({"edges": {"a": [1, math.inf]}}, "edges of 'a' must be rising, finite numbers"),
         ({"edges": {"a": [math.nan]}}, "edges of 'a' must be rising, finite numbers"),
         ({"edges": {"a": [10**400]}}, "edges of 'a' must be rising, finite numbers"),
-        ({"edges": {"zz": [3]}}, "edges are given for 'zz', which is no column"),
+        ({"edges": {"zz": [3]}}, "edges are given for 'zz', which is not a column"),
     ],
 )
 def test_parameters_are_checked(parameters, message):

@@ -78,7 +78,7 @@ def test_plurals_only_into_tags_that_are_there():
 def test_synonyms_in_a_row_and_in_a_circle():
     cleaner = TagCleaner(synonyms={"Automobile": "motorcar", "motorcar": "Car"})
     assert cleaner.fit_transform([["automobile"], ["motorcar"], ["cars"]]) == [["car"]] * 3
-    with pytest.raises(InputError, match="the synonyms of 'a' go in a circle"):
+    with pytest.raises(InputError, match="the synonyms of 'a' form a circle"):
         TagCleaner(synonyms={"a": "b", "b": "a"}).fit([["a"]])
 
 

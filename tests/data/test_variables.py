@@ -297,7 +297,7 @@ def test_variables_that_cannot_be(given, message):
 
 
 def test_a_variable_of_no_column():
-    with pytest.raises(InputError, match=r"^variable 'a' has 'z', which is no column$"):
+    with pytest.raises(InputError, match=r"^variable 'a' has 'z', which is not a column$"):
         variables_by_column({"a": ["b", "z"]}, ["b", "c"])
 
 

@@ -43,9 +43,9 @@ REFUSED = {
     "lazy": (pl.LazyFrame({"a": [True, None]}), "column 'a', row 1: the value is missing"),
     "lazy words": (pl.LazyFrame({"a": ["x"]}), "no column makes a feature"),
     "lazy without rows": (pl.LazyFrame({"a": []}, {"a": pl.Boolean}), "no rows"),
-    "a column": (pl.Series([True, False]), r"a Series is no table: give s.to_frame\(\)"),
+    "a column": (pl.Series([True, False]), r"a Series is not a table: pass s.to_frame\(\)"),
     "a column of text": (pd.Series(["a,b", "b"]), r"a list of tags per row, as s.str.split"),
-    "dicts": ([{"a": 1}, {"a": 0}], r"a list of dicts is no table: give pandas.DataFrame"),
+    "dicts": ([{"a": 1}, {"a": 0}], r"a list of dicts is not a table: pass pandas.DataFrame"),
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
     "ragged": ([[0, 1], [1]], "different lengths"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
@@ -169,10 +169,10 @@ def test_rms_that_never_rises_ends_while_formulas_can_be_read():
 
 def test_words_and_numbers_of_arrays_get_advice():
     with pytest.raises(
-        CellError, match=r"'x0', row 0: .*; give a data frame: its columns of words"
+        CellError, match=r"'x0', row 0: .*; pass a data frame: its columns of words"
     ):
         UFC().fit(np.array([["red"], ["green"]]))
-    with pytest.raises(CellError, match=r"or pass threshold= .* or give a data frame"):
+    with pytest.raises(CellError, match=r", pass threshold= .* or pass a data frame"):
         UFC().fit(np.array([[0], [7]]))
 
 
@@ -195,7 +195,7 @@ def test_advice_about_cells_names_what_the_estimator_takes():
     with pytest.raises(CellError, match=r"or pass constructor=UFC\(missing='pairwise'\)$"):
         ChunkClassifier(UFC(missing="raise")).fit(table, y)
     ChunkClassifier(UFC(missing="pairwise")).fit(table, y)
-    with pytest.raises(CellError, match=r"or pass constructor=UFC\(threshold=…\) to cut"):
+    with pytest.raises(CellError, match=r", pass constructor=UFC\(threshold=…\) to split"):
         ChunkClassifier().fit(np.array([[0, 7], [1, 0], [1, 1]]), y)
     strict = ChunkClassifier(UFC(missing="raise"))
     fitted = strict.fit(np.array([[0, 1], [1, 0], [1, 1]]), y)

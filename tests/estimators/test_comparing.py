@@ -197,13 +197,13 @@ def test_a_chunk_is_more_than_its_tags():
 
 
 def test_circular_groups_are_warned_of():
-    message = r"^milk: that alone says in which group a row is.*circular"
+    message = r"^milk alone shows in which group a row is.*circular"
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ANIMALS["milk"])
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ~ANIMALS["milk"])
     milk = ANIMALS["milk"]
-    with pytest.warns(ConjunctWarning, match="^milk: that alone says in which data set a row is"):
+    with pytest.warns(ConjunctWarning, match="^milk alone shows in which data set a row is"):
         compare(MODEL, ANIMALS[milk], ANIMALS[~milk])
     # of seven types, milk and feathers are the names of two only
     with warnings.catch_warnings():
@@ -292,7 +292,7 @@ def test_labels_that_cannot_be_used():
 
 def test_too_many_groups(monkeypatch):
     monkeypatch.setattr("conjunct.estimators.curation._MOST_TESTS", 100)
-    with pytest.raises(InputError, match=r"101 different labels .* are the labels names of rows"):
+    with pytest.raises(InputError, match=r"101 different labels .* are the labels row ids"):
         describe_groups(MODEL, ANIMALS, range(101))
 
 

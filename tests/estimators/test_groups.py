@@ -324,7 +324,7 @@ def test_a_number_that_is_given_is_reached(n_groups, zoo):
     """Also beyond the number that is best."""
     model = RowGroups(n_groups).fit(zoo)
     assert model.n_groups_ == len({*model.labels_}) == n_groups
-    assert model.stop_reason_ == "as many groups as asked for"
+    assert model.stop_reason_ == "the requested number of groups"
 
 
 def test_time_limit_and_most_groups():
@@ -335,8 +335,8 @@ def test_time_limit_and_most_groups():
     with pytest.warns(ConjunctWarning, match="only 1 group could be found in 1e-09 seconds"):
         RowGroups(8, max_seconds=1e-9).fit(rows)
     some = RowGroups(max_groups=3).fit(rows)
-    assert (some.n_groups_, some.stop_reason_) == (3, "as many groups as asked for")
-    assert "no division" in RowGroups().fit(rows).stop_reason_
+    assert (some.n_groups_, some.stop_reason_) == (3, "the requested number of groups")
+    assert "splitting a group" in RowGroups().fit(rows).stop_reason_
 
 
 def test_progress_is_printed_and_handed_to_a_callback(capsys):
@@ -404,7 +404,7 @@ def test_a_report_needs_groups_of_its_rows(zoo):
 
 def test_one_row_and_constant_columns():
     model = RowGroups().fit(np.array([[True, False]]))
-    assert (model.groups_[0].name, model.stop_reason_[:11]) == ("all rows", "no division")
+    assert (model.groups_[0].name, model.stop_reason_[:17]) == ("all rows", "splitting a group")
     constant = np.zeros((50, 4), bool)
     constant[:, 0] = True
     model = RowGroups().fit(constant)

@@ -66,11 +66,11 @@ def test_iterations_of_many_merges_are_not_split():
 def test_one_limit_is_given():
     model = UFC().fit(ZOO)
     for limits in ({}, {"max_features": 18, "max_chunks": 2}):
-        with pytest.raises(InputError, match="truncate takes max_features or max_chunks"):
+        with pytest.raises(InputError, match="truncate needs either max_features or max_chunks"):
             model.truncate(**limits)
     with pytest.raises(InputError, match="max_chunks must be None or a whole number, at least 0"):
         model.truncate(max_chunks=-1)
-    with pytest.raises(InputError, match="X_train is not the data of fit"):
+    with pytest.raises(InputError, match="X_train differs from the data of fit"):
         model.get_path(ZOO[1:])
 
 

@@ -244,5 +244,7 @@ def test_a_stream_that_is_read_once_is_fitted_raw():
 
 def test_tables_that_are_none_say_how():
     for data, what in (({"a": [1, 0]}, "a dict"), ([{"a": 1}], "a list of dicts")):
-        with pytest.raises(InputError, match=rf"{what} is no table: give pandas.DataFrame\(data\)"):
+        with pytest.raises(
+            InputError, match=rf"{what} is not a table: pass pandas.DataFrame\(data\)"
+        ):
             UFC().fit(data)

@@ -101,7 +101,7 @@ def test_what_is_given_holds():
 
 @pytest.mark.parametrize("model", [UFC, UFCPath])
 def test_what_is_refused(model):
-    with pytest.raises(InputError, match="variable 'a' has 'hat', which is no column"):
+    with pytest.raises(InputError, match="variable 'a' has 'hat', which is not a column"):
         model(variables={"a": ["smokes", "hat"]}).fit(DATA)
     with pytest.raises(InputError, match="variables must be None, False or a mapping"):
         model(variables="sex").fit(DATA)

@@ -277,11 +277,11 @@ def test_given_must_be_the_training_data(street: tuple[UFC, pl.DataFrame]) -> No
     fitted, frame = street
     changed = frame.with_columns(bus=~pl.col("bus"))
     for other in (frame.head(100), changed):
-        with pytest.raises(InputError, match="the data given are not the training data"):
+        with pytest.raises(InputError, match="the data differs from the training data"):
             fitted.formulas(X_train=other)
-    with pytest.raises(InputError, match="a formula can be simplified, not 'dnf'"):
+    with pytest.raises(InputError, match="with data, form must be 'simplified'; got 'dnf'"):
         fitted.formulas("dnf", X_train=frame)
-    with pytest.raises(InputError, match="X_train needs a form"):
+    with pytest.raises(InputError, match="X_train needs form='simplified'"):
         fitted.get_features(X_train=frame)
 
 

@@ -46,9 +46,9 @@ def test_sentences_are_true_in_all_rows(name):
         assert one.rows == (left & right).sum()
         if one.kind == "implies":
             share = right[left].mean()
-            said = "all" if share == 1 else f"{100 * share:.0f}%"
+            said = "all" if share == 1 else f"{100 * share:.0f}% of the"
             assert one.sentence == (
-                f"{one.left} implies {one.right}: {said} of the {left.sum()} rows "
+                f"{one.left} implies {one.right}: {said} {left.sum()} rows "
                 f"with {one.left} also have {one.right}"
             )
         if one.kind == "avoid":
@@ -153,7 +153,7 @@ def test_missing_cells_are_left_out_of_the_counts():
     both = frame[frame.water.notna() & frame.cascade.eq(True)]
     assert one.rows == both.water.sum()
     assert one.sentence == (
-        f"cascade implies water: all of the {len(both)} rows with cascade also have water "
+        f"cascade implies water: all {len(both)} rows with cascade also have water "
         f"(of the {frame.water.notna().sum()} rows in which both are known)"
     )
 

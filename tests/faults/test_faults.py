@@ -88,7 +88,7 @@ def test_full_disk_under_the_scratch_folder(data, place, tmp_path_factory):
             *words, stdin=rows, preexec_fn=largest_file(4_000), env={"TMPDIR": str(scratch)}
         )
     assert one_error(done) == (
-        f"conjunct: error: {scratch}: File too large, and rows are kept there: set TMPDIR to a "
+        f"conjunct: error: {scratch}: File too large while storing rows: set TMPDIR to a "
         "folder with more room"
     )
     assert place.files() == before
@@ -108,7 +108,7 @@ def test_read_only_folder(words, place):
     before = place.files()
     words = (*words[:-1], f"locked/{words[-1]}")
     line = one_error(place.run(*words, preexec_fn=obey_modes), code=2)
-    assert "locked is read-only: name another folder" in line
+    assert "locked is read-only: choose another folder" in line
     assert place.files() == before
 
 
@@ -122,7 +122,7 @@ def test_unreadable_file(place):
 def test_output_path_is_a_directory(words, place):
     (place.folder / words[-1]).mkdir()
     before = place.files()
-    assert "is a folder: name a file to write" in one_error(place.run(*words), code=2)
+    assert "is a folder: choose a file to write" in one_error(place.run(*words), code=2)
     assert place.files() == before
 
 
@@ -355,7 +355,7 @@ def test_memory_that_is_foreseen(place):
     (place.folder / "wide.dat").write_text(wide)
     before = place.files()
     done = place.run("fringe", "wide.dat", "--out", "out.json", preexec_fn=most_memory(2500))
-    assert "of memory (storage='dense') and there are" in one_error(done, code=2)
+    assert "of memory (storage='dense'), and " in one_error(done, code=2)
     assert place.files() == before
 
 

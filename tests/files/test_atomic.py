@@ -195,9 +195,9 @@ def test_targets_that_cannot_be(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("x")
     os.mkfifo(tmp_path / "pipe")
     for path, message in (
-        (tmp_path, "is a folder: name a file to write"),
-        (tmp_path / "no" / "out", "no is not a folder: make it first"),
-        (tmp_path / "file" / "out", "file is not a folder: make it first"),
+        (tmp_path, "is a folder: choose a file to write"),
+        (tmp_path / "no" / "out", "no is not a folder: create it first"),
+        (tmp_path / "file" / "out", "file is not a folder: create it first"),
         (tmp_path / "pipe", "is not an ordinary file"),
         ("/dev/null", "/dev/null is not an ordinary file"),
     ):
@@ -205,12 +205,12 @@ def test_targets_that_cannot_be(tmp_path, monkeypatch):
             write_atomically(path, never)
     # the superuser may write anywhere, so ask as if nobody could
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(InputError, match="is read-only: name another folder"):
+    with pytest.raises(InputError, match="is read-only: choose another folder"):
         write_atomically(tmp_path / "out", never)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "pipe"]
 
 
 def test_a_dangling_link_names_the_folder_that_is_missing(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "gone" / "m.json")
-    with pytest.raises(InputError, match=r"gone is not a folder: make it first"):
+    with pytest.raises(InputError, match=r"gone is not a folder: create it first"):
         check_target(tmp_path / "link")

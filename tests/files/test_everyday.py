@@ -579,7 +579,7 @@ CASES = {
             .assign(age=lambda t: t.age.where(t.index > 2))
             .to_csv(p, index=False, na_rep="NA")
         ),
-        notes=(r"'age': 37 numbers, 3 × 'NA' taken as missing; .*--categorical 'age'",),
+        notes=(r"'age': 37 numbers, treating 3 × 'NA' as missing; .*--categorical 'age'",),
         missing=MISSING_AGES,
     ),
     "pandas, to_excel": Case("t.xlsx", lambda p: pandas().to_excel(p, index=False)),
@@ -620,7 +620,7 @@ CASES = {
     "Excel, n/a among numbers": Case(
         "t.xlsx",
         workbook(("People", with_cells("age", ["n/a", "n/a", "-"]))),
-        notes=("'age': 37 numbers, 2 × 'n/a', 1 × '-' taken as missing",),
+        notes=("'age': 37 numbers, treating 2 × 'n/a', 1 × '-' as missing",),
         missing=MISSING_AGES,
     ),
     "Excel, CSV with a mark": Case("t.csv", text(PEOPLE_CSV, "utf-8-sig")),
@@ -646,7 +646,7 @@ CASES = {
     "R, write.csv": Case(
         "t.csv",
         text(r_table(with_cells("age", [None] * 3))),
-        notes=("3 × 'NA' taken as missing",),
+        notes=("treating 3 × 'NA' as missing",),
         missing=MISSING_AGES,
     ),
     "R, write.csv2": Case(
@@ -662,14 +662,14 @@ CASES = {
     "odd dates": Case(
         "t.csv",
         text(lines(with_cells("seen", ["2021-02-30", "soon", "n/a"]))),
-        notes=("'seen': 37 dates, 1 × '2021-02-30', 1 × 'n/a', 1 × 'soon' taken as missing",),
+        notes=("'seen': 37 dates, treating 1 × '2021-02-30', 1 × 'n/a', 1 × 'soon' as missing",),
         missing={"seen": [0, 1, 2]},
     ),
     "a word among numbers": Case(
         "t.csv",
         text(lines(with_cells("age", ["old"]))),
         comes_out=("weight < 60", "member"),
-        notes=("'age': 39 numbers, but 1 × 'old': it is taken as words; .*--null",),
+        notes=("'age': 39 numbers, but 1 × 'old': it becomes categories; .*--null",),
     ),
     "a word that stands for nothing": Case(
         "t.csv",
@@ -680,7 +680,7 @@ CASES = {
     "yes, no and n/a": Case(
         "t.csv",
         text(lines(with_cells("member", ["n/a", "n/a", "?"]))),
-        notes=("'member': 37 cells of yes or no, 2 × 'n/a', 1 × '\\?' taken as missing",),
+        notes=("'member': 37 cells of yes or no, treating 2 × 'n/a', 1 × '\\?' as missing",),
         missing={"member": [0, 1, 2]},
     ),
     "bars": Case("t.csv", text(lines(spelled(), "|")), notes=(r"'\|'",)),

@@ -167,7 +167,7 @@ HOSTILE = {
     "merge of nothing": (merge(right=77), "a merge refers to later features"),
     "merge of what is gone": (
         lambda c: (c["merges"].append(c["merges"][0]), c["tests"].append(c["tests"][0])),
-        "a merge is of features not there",
+        "a merge names features that are not present",
     ),
     "merge with itself": (merge(left=1, right=1), "a merge refers to later features"),
     "merge swapped": (merge(left=1, right=0), "a merge refers to later features"),
@@ -312,7 +312,7 @@ def test_failed_save_keeps_the_old_model(model, tmp_path, monkeypatch):
 def test_folder_as_output(model, tmp_path):
     with pytest.raises(InputError, match="is a folder"):
         model.save(tmp_path)
-    with pytest.raises(InputError, match="is not a folder: make it first"):
+    with pytest.raises(InputError, match="is not a folder: create it first"):
         model.save(tmp_path / "no" / "m.json")
 
 

@@ -253,7 +253,7 @@ def test_columns_that_come_nearest_are_facts(criterion, missing, tmp_path):
     left, right = pair["left"], pair["right"]
     assert pair["joint"] == ((cells[:, left] == 1) & (cells[:, right] == 1)).sum()
     pair["joint"] += 5
-    assert "more than by chance" in refusal(content, tmp_path)
+    assert "the nearest pair is positively correlated" in refusal(content, tmp_path)
 
 
 def test_features_that_exclude_each_other_are_not_joined(content, tmp_path):
@@ -283,7 +283,7 @@ def test_a_model_whose_parameters_changed_is_not_saved(tmp_path):
     model = UFC().fit(np.asarray(datasets.load_zoo().values, bool))
     for change_ in ({"criterion": "bits"}, {"min_support": 0.3}, {"max_iter": 1}):
         changed = UFC().fit(np.asarray(datasets.load_zoo().values, bool)).set_params(**change_)
-        with pytest.raises(InputError, match="no longer those of its fit: fit it again"):
+        with pytest.raises(InputError, match="its parameters changed after fit: fit it again"):
             changed.save(tmp_path / "m.json")
     model.set_params(formula_style="ascii").save(tmp_path / "m.json")
 

@@ -99,7 +99,7 @@ def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
 def test_a_late_surprise_is_no_surprise(read, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 2500 + "maybe,1\n")
-    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it is taken as"):
+    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it becomes"):
         table = read(path)
     assert table.names == ("a = 0", "a = 1", "a = maybe", "b")
     if read is read_boolean:
@@ -320,7 +320,7 @@ def test_synonym_files(tmp_path):
             "from,to,accept\na,b,maybe\n",
             "row 1, column 'accept': 'maybe' is not yes or no",
         ),
-        ("z.csv", "from,to\na,b\na,c\n", "row 2: 'a' has two names, 'b' too"),
+        ("z.csv", "from,to\na,b\na,c\n", "row 2: 'a' has two names: 'b' and 'c'"),
     ):
         (tmp_path / file).write_text(text)
         with pytest.raises(InputError, match=message):
@@ -338,7 +338,7 @@ BAD = {
         (b"a,b\n0,1\n0\n", "t.csv, line 3: 1 cell where the first line has 2 names"),
         (b"a,b\n0,1,1\n", "t.csv, line 2: 3 cells where the first line has 2 names"),
         (b"\x89PNG\r\n\x1a\n\0\0", "t.csv, line 1 is not UTF-8 text"),
-        (b"a,b\n0,\0\n", "t.csv, line 2 holds zero bytes: not a text file"),
+        (b"a,b\n0,\0\n", "t.csv, line 2 contains zero bytes: not a text file"),
     ],
     "t.csv.gz": [
         (gzip.compress(b"a,b\n0,1\n" * 999, mtime=0)[:-9], "t.csv.gz cannot be read: "),
@@ -360,7 +360,10 @@ BAD = {
         (b"", "t.arff is empty"),
         (ARFF.encode(), "t.arff has attributes but no rows"),
         (b"a,b\n1,2\n", "t.arff, line 1: expected @attribute or @data: 'a,b'"),
-        (b"@relation r\n@attribute a numeric\n", "t.arff has no @data: not a whole ARFF file"),
+        (
+            b"@relation r\n@attribute a numeric\n",
+            "t.arff has no @data: the ARFF file is incomplete",
+        ),
         (b"@attribute a colour\n@data\n1\n", "t.arff, line 1: not an attribute"),
         (b"@data\n1\n", "t.arff, line 1: no @attribute before @data"),
         ((ARFF + "1\n").encode(), "t.arff, line 5: 1 values where the header has 2 attributes"),
@@ -374,13 +377,13 @@ BAD = {
     ],
     "t.dat": [
         (b"", "t.dat is empty: it needs a transaction a line"),
-        (b"\n\n", "t.dat holds no tag at all"),
+        (b"\n\n", "t.dat contains no tags"),
         (b"a b\n\x81\n", "t.dat, line 2 is not UTF-8 text"),
-        (b"a\n\0\0\n", "t.dat, line 2 holds zero bytes: not a text file"),
+        (b"a\n\0\0\n", "t.dat, line 2 contains zero bytes: not a text file"),
     ],
     "t.svm": [
         (b"1 3:1\n1 x:1\n", "t.svm, line 2: not a row of SVMlight"),
-        (b"1\n0\n", "t.svm holds no value other than zero"),
+        (b"1\n0\n", "t.svm contains no values other than zero"),
     ],
 }
 
@@ -411,8 +414,13 @@ def test_bad_files_in_one_clear_line(name, k, read, tmp_path):
         ),
         ("t.csv", "t\na;b\n", {"tags": "x"}, "has no column 'x'"),
         ("t.csv", "t\n", {"tags": "t"}, "has column names but no rows"),
-        ("t.csv", "t\n;\n", {"tags": "t"}, "holds no tag at all"),
-        ("t.csv", "a\n1\n", {"format": "long"}, "has one column: a long table needs one of ids"),
+        ("t.csv", "t\n;\n", {"tags": "t"}, "contains no tags"),
+        (
+            "t.csv",
+            "a\n1\n",
+            {"format": "long"},
+            "has one column: a long table needs a column of ids",
+        ),
         ("t.csv", "i,t\n1,a\n2,\n", {"format": "long"}, "column 't': the cell has no value"),
         ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "column 't': the cell has no value"),
         ("t.dat", "a b\n", {"tags": "t"}, "baskets has no columns to take tags from"),

@@ -50,8 +50,8 @@ BAD = {
     "not UTF-8": (b"a,b\n0,1\n\x81,1\n", ", line 3 is not UTF-8 text: save the file as UTF-8"),
     "name not UTF-8": (b"a,\x81\n0,1\n", ", line 1 is not UTF-8 text: save the file as UTF-8"),
     "picture": (b"\x89PNG\r\n\x1a\n", ", line 1 is not UTF-8 text: save the file as UTF-8"),
-    "zero bytes": (b"a,b\n0,\0\n", ", line 2 holds zero bytes: not a text file"),
-    "zero bytes first": (b"\0\0\0\0\n\0\n", ", line 1 holds zero bytes: not a text file"),
+    "zero bytes": (b"a,b\n0,\0\n", ", line 2 contains zero bytes: not a text file"),
+    "zero bytes first": (b"\0\0\0\0\n\0\n", ", line 1 contains zero bytes: not a text file"),
     "two": (b"a,b\n0,1\n1,2\n", f", line 3, column 'b': 2 is not Boolean; {ADVICE}"),
     "three hundred": (b"a,b\n0,1\n1,300\n", f", line 3, column 'b': 300 is not Boolean; {ADVICE}"),
     "minus one": (b"a,b\n0,1\n1,-1\n", f", line 3, column 'b': -1 is not Boolean; {ADVICE}"),
@@ -66,15 +66,15 @@ BAD = {
     ),
     "missing": (
         b"a,b\n0,1\n,0\n",
-        ", line 3, column 'a': the cell has no value; fill it or leave its row out",
+        ", line 3, column 'a': the cell has no value; fill it in, or drop the row",
     ),
     "missing at the end": (
         b"a,b\n0,1\n1,\n",
-        ", line 3, column 'b': the cell has no value; fill it or leave its row out",
+        ", line 3, column 'b': the cell has no value; fill it in, or drop the row",
     ),
     "NaN": (
         b"a,b\n0,1\n1,nan\n",
-        ", line 3, column 'b': the cell has no value; fill it or leave its row out",
+        ", line 3, column 'b': the cell has no value; fill it in, or drop the row",
     ),
 }
 
@@ -136,7 +136,7 @@ def test_cell_of_parquet_is_named_by_row(tmp_path):
     with pytest.raises(InputError) as raised, naming_cells_of(path):
         BooleanData.read(read_table(path), CellRules(missing="raise"))
     assert str(raised.value) == (
-        f"{path}, row 2, column 'a': the cell has no value; fill it or leave its row out"
+        f"{path}, row 2, column 'a': the cell has no value; fill it in, or drop the row"
     )
 
 

@@ -330,7 +330,7 @@ def test_solutions_come_from_the_highest_threshold_down(table, prune, at_once):
 
 def test_without_complexity_there_is_no_path():
     table = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
-    with pytest.raises(InputError, match="2 distinct rows for 3 columns"):
+    with pytest.raises(InputError, match="2 distinct rows and 3 columns"):
         follow_path(PackedColumns.from_table(table), "abc", Range(0.0, 0.5, 3))
 
 

@@ -129,10 +129,10 @@ def test_more_iterations_go_on_from_a_checkpoint(zoo, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: (t[:-1], BATCH), r"it has 200 rows, the data 199"),
-        (lambda t: (t[:, :-1], BATCH), r"it has other columns"),
-        (lambda t: (np.roll(t, 1, axis=1), BATCH), r"it was made from other data"),
-        (lambda t: (t, planned(Threshold(0.1))), r"it has other options"),
+        (lambda t: (t[:-1], BATCH), r"it has 200 rows, but the data has 199"),
+        (lambda t: (t[:, :-1], BATCH), r"its columns differ"),
+        (lambda t: (np.roll(t, 1, axis=1), BATCH), r"it was made from different data"),
+        (lambda t: (t, planned(Threshold(0.1))), r"its options differ"),
     ],
 )
 def test_checkpoints_of_other_runs_are_refused(zoo, tmp_path, change, message):
@@ -162,7 +162,7 @@ def damaged(number, part, key, value):
         (lambda content: content[9:], "not a checkpoint of conjunct"),
         (lambda content: "[]", "not a checkpoint of conjunct"),
         (lambda content: content[:9], "not a checkpoint of conjunct"),
-        (damaged(0, None, "version", 9), "not a checkpoint that this conjunct reads"),
+        (damaged(0, None, "version", 9), "not a checkpoint that this version of conjunct can read"),
         (damaged(1, "iterations", "right", 99), "a merge refers to later features"),
         (damaged(1, "iterations", "joint", 10**6), "a joint count is out of range"),
         (damaged(1, "iterations", "joint", 10**30), "not a checkpoint of conjunct"),

@@ -107,7 +107,7 @@ TABLE_OUT = output_option(f"{WRITTEN}. Without it, CSV is printed.", "--out", "-
 RESULT_OUT = output_option(f"{WRITTEN}.", "--out", "-o")
 JOBS = counting_option("Threads for counting; -1 uses all processors.")
 REPORT_FILE = output_option("HTML report to write.", "--report")
-ASCII = output_option("Write sky & ~building, not sky ∧ ¬building.", "--ascii", default=False)
+ASCII = output_option("Write sky & ~building instead of sky ∧ ¬building.", "--ascii", default=False)
 WITH_FORMULAS = output_option(
     "Show exact formulas, including the tags they deny.", "--formulas", default=False
 )
@@ -137,14 +137,14 @@ def read_variables_option(given: Path | None) -> Any:
 
 # Spelled out because the help must not load NumPy; a test compares them with the library.
 CRITERIA = {
-    "bits": "join what makes the description of the data shortest",
-    "evidence": "join what the rows show to go together",
-    "risk": "the paper's uFCα: join what is significantly correlated",
+    "bits": "join tags so that the data takes the fewest bits",
+    "evidence": "join tags that go together in the rows",
+    "risk": "the paper's uFCα: join columns with a significant correlation",
     "threshold": "a number: the paper's λ, which the correlation must exceed",
 }
 STOPS = {
-    "gain": "when the next merge is not worth what it costs",
-    "never": "only when no pair is left that may be joined",
+    "gain": "when the next merge costs more than it brings",
+    "never": "only when no pair may be joined any more",
     "rms": "the paper's: before the RMS of overlap (OI) and growth (C0) rises",
 }
 Stop = Literal["gain", "never", "rms"]

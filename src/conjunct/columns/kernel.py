@@ -190,7 +190,7 @@ def count_pairs(left: Lines, right: Lines | None = None, n_jobs: int = 1) -> Cou
             if native.native_count(
                 _way, lines, start, stop, others, n_right, n_bytes, out, is_wide, is_triangle
             ):
-                raise MemoryError("no memory is left to count in")
+                raise MemoryError("not enough memory to count")
 
         run_threads(edges, count)
     # Below the diagonal there are zeros or, with threads, some of the counts: the larger one of two

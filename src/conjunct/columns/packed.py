@@ -520,14 +520,14 @@ class CompiledLists:
         arrays = address(starts), address(rows), None if weights is None else address(weights)
         self.pointer: int | None = native_library.native_lists_new(n_columns, n_rows, *arrays)
         if self.pointer is None:
-            raise MemoryError("no memory is left for lists of rows")
+            raise MemoryError("not enough memory for the lists of rows")
         self._n = n_columns
         weakref.finalize(self, native_library.native_lists_free, self.pointer)
 
     def merge(self, left: int, right: int) -> Counts:
         joint = np.empty(self._n, np.int32)
         if native_library.native_lists_merge(self.pointer, left, right, address(joint)) < 0:
-            raise MemoryError("no memory is left for lists of rows")
+            raise MemoryError("not enough memory for the lists of rows")
         self._n += 1
         return joint
 

@@ -227,9 +227,9 @@ def choose_storage(
     if cheapest == "dense" and of_lists <= available:
         advice = f"storage='sparse' takes {byte_text(of_lists)}"
     raise InputError(
-        f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones take about "
-        f"{byte_text(n_bytes)} of memory (storage={cheapest!r}) and there are "
-        f"{byte_text(available)}: {advice}"
+        f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones need about "
+        f"{byte_text(n_bytes)} of memory (storage={cheapest!r}), and "
+        f"{byte_text(available)} is available: {advice}"
     )
 
 
@@ -243,9 +243,9 @@ def check_counts(n_columns: int, pair_bytes: int) -> None:
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
     """Return the error that the counts of all pairs do not fit in memory."""
     return InputError(
-        f"the counts of {n_columns} columns take {byte_text(n_bytes)}, and {byte_text(memory)} "
-        f"are left for them: allow more memory, leave rare columns out, or make fewer features "
-        f"with max_iter or max_length"
+        f"the counts of {n_columns} columns need {byte_text(n_bytes)} of memory, and "
+        f"{byte_text(memory)} is left: allow more memory, leave out rare columns, or limit the "
+        f"features with max_iter or max_length"
     )
 
 
@@ -254,8 +254,8 @@ def check_packed_size(n_rows: int, n_columns: int) -> None:
     n_bytes = n_columns * line_bytes(n_rows)
     if not fits(n_bytes):
         raise InputError(
-            f"{n_rows} rows and {n_columns} columns take {byte_text(n_bytes)} of memory at one bit "
-            f"a cell, and there are {byte_text(available_bytes())}: work on fewer columns or rows"
+            f"{n_rows} rows and {n_columns} columns need {byte_text(n_bytes)} of memory at one bit "
+            f"per cell, and {byte_text(available_bytes())} is available: use fewer columns or rows"
         )
 
 

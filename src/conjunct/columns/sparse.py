@@ -251,7 +251,7 @@ class SparseColumns(Columns):
                 places, address(some), len(some), is_kept, *map(address, pairs)
             )
             if n < 0:
-                raise MemoryError("no memory is left to count in")
+                raise MemoryError("not enough memory to count")
             found[start] = CommonPairs(*pairs[:, :n])
 
         # columns that are counted together

@@ -105,8 +105,8 @@ class Dask(Engine):
     def head(self, data: Any) -> Any:
         if getattr(data, "ndim", 0) != 2:
             raise InputError(
-                f"a Dask {type(data).__name__} has no columns: give a Dask DataFrame or a Dask "
-                "array of two dimensions"
+                f"a Dask {type(data).__name__} has no columns: pass a Dask DataFrame or a "
+                "two-dimensional Dask array"
             )
         if hasattr(data, "columns"):
             if not len(data.columns):
@@ -506,9 +506,9 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
         least += -least % 10**7  # rounded up, so that the amount in the message is enough
         if worker.memory and worker.memory < least:
             raise InputError(
-                f"worker {worker.address} may take {byte_text(worker.memory)} of memory, of which "
-                f"Python and its libraries have {byte_text(taken)}: each worker needs "
-                f"{byte_text(least)} or more ({byte_text(least * len(found))} for all "
+                f"worker {worker.address} may use {byte_text(worker.memory)} of memory, and Python "
+                f"and its libraries already use {byte_text(taken)}: each worker needs at least "
+                f"{byte_text(least)} ({byte_text(least * len(found))} for all "
                 f"{len(found)} workers)"
             )
     return workers
@@ -565,12 +565,12 @@ def _explain_stall(client: Any) -> str | None:
     """Return why the workers stall, if they do."""
     workers = _workers(client)
     if not workers:
-        return f"no worker of the Dask scheduler at {_address(client)} is left: start some"
+        return f"the Dask scheduler at {_address(client)} has no workers left: start some"
     if all(worker.is_idle for worker in workers):
         first = workers[0]
         return (
-            f"all {len(workers)} workers of Dask are paused, since their memory is full "
-            f"({first.address} may take {byte_text(first.memory)}): allow them more, or make "
+            f"all {len(workers)} Dask workers are paused because their memory is full "
+            f"({first.address} may use {byte_text(first.memory)}): allow them more, or use "
             "smaller partitions"
         )
     return None
@@ -603,21 +603,21 @@ def _one_line_errors(client: Any | None) -> Iterator[None]:
     try:
         yield
     except KilledWorker as error:
+        n_lost = error.allowed_failures + 1
         raise ClusterError(
-            f"workers of Dask died of the same work {error.allowed_failures + 1} times, the last "
-            f"at {error.last_worker.address}, most likely for lack of memory: allow them more, or "
-            "make smaller partitions"
+            f"the same task killed {n_lost} Dask {'worker' if n_lost == 1 else 'workers'}, the "
+            f"last at {error.last_worker.address}, probably for lack of memory: allow them more, "
+            "or use smaller partitions"
         ) from None
     except (Exception, CancelledError) as error:
         if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
             try:
                 client.run_on_scheduler(int)
-                lost = "a worker of Dask was lost while it was asked"
+                lost = "a Dask worker was lost during a request"
             except (Exception, CancelledError):  # noqa: BLE001  whatever it was, no answer came
-                lost = f"the Dask scheduler at {_address(client)} was lost: see that it runs"
-            raise ClusterError(
-                f"{lost}; start again: a fit with a checkpoint goes on where it was"
-            ) from None
+                where = f"the Dask scheduler at {_address(client)}"
+                lost = f"lost the connection to {where}: check that it runs"
+            raise ClusterError(f"{lost}; start again: a fit with a checkpoint resumes") from None
         raise
 
 

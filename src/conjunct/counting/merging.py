@@ -456,5 +456,5 @@ Merging = CompleteMerging | MaskedMerging
 def _check_memory(result: Any) -> Any:
     """Raise if C has returned nothing."""
     if not result:
-        raise MemoryError("no memory is left for the counts of pairs")
+        raise MemoryError("not enough memory for the counts of pairs")
     return result

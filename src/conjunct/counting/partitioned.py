@@ -267,7 +267,7 @@ class StreamedRows(ABC):
 class Disk(Engine):
     name = "disk"
     summary = "streams of files, whose rows stay on disk"
-    advice = "a stream gives tables to use one by one: for table in stream: …"
+    advice = 'a stream yields one table at a time: use "for table in stream"'
 
     def recognizes(self, data: Any) -> bool:
         return isinstance(data, StreamedRows)
@@ -307,7 +307,7 @@ def room_in_scratch() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = f"{error.strerror}, and rows are kept there: set TMPDIR to a folder with more room"
+        why = f"{error.strerror} while storing rows: set TMPDIR to a folder with more space"
         raise OSError(error.errno, why, tempfile.gettempdir()) from None
 
 

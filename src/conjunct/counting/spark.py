@@ -88,8 +88,8 @@ class Spark(Engine):
     ) -> Partitions:
         if ".connect." in type(data).__module__:
             raise InputError(
-                "a DataFrame of Spark Connect cannot be counted where it is: fit in a session of "
-                "the driver, or on .toPandas(); transform takes it"
+                "cannot fit on a Spark Connect DataFrame: fit in a driver session, or on "
+                ".toPandas(); transform accepts it"
             )
         packed = data.mapInArrow(partial(_pack_batches, read), _PACKED)
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
@@ -331,11 +331,11 @@ def _one_line_errors() -> Iterator[None]:
         lacking = re.search(r"No module named '([^']+)'", text)
         if lacking:
             raise InputError(
-                f"an executor of Spark has no {lacking[1]}: install conjunct with the same "
-                "versions there, or name its Python in PYSPARK_PYTHON"
+                f"a Spark executor lacks {lacking[1]}: install conjunct there with the same "
+                "versions, or set PYSPARK_PYTHON to a Python that has it"
             ) from None
         causes = [line for line in text.splitlines() if line.strip()]
-        raise ClusterError(f"Spark could not go on: {causes[0] if causes else text}") from None
+        raise ClusterError(f"Spark failed: {causes[0] if causes else text}") from None
 
 
 ENGINES.enter(Spark())

@@ -324,12 +324,12 @@ class NativePatterns:
             *size, address(where), address(lengths), of_weights
         )
         if self.pointer is None:
-            raise MemoryError("no memory is left for patterns")
+            raise MemoryError("not enough memory for the patterns")
         weakref.finalize(self, native_library.native_patterns_free, self.pointer)
 
     def join(self, left: int, right: int) -> None:
         if native_library.native_patterns_join(self.pointer, left, right) < 0:
-            raise MemoryError("no memory is left for patterns")
+            raise MemoryError("not enough memory for the patterns")
 
     def table(self, left: int, right: int) -> PatternTable:
         pointer, count = self.pointer, native_library.native_patterns_count

@@ -272,14 +272,14 @@ class Binarizer(TransformerMixin, BaseEstimator):
         for rule in record.rules:
             rules = found.get(rule.column)
             if not isinstance(rules, list):
-                raise InputError(f"a rule is about {rule.column!r}, which is no column")
+                raise InputError(f"a rule is about {rule.column!r}, which is not a column")
             rules.append(rule)
         for dropped in record.dropped:
             if found.get(dropped.column) != []:
-                raise InputError(f"{dropped.column!r} is dropped and has rules, or is no column")
+                raise InputError(f"{dropped.column!r} is dropped and has rules, or is not a column")
             found[dropped.column] = dropped
         if list(found) != record.columns or any(rules == [] for rules in found.values()):
-            raise InputError("a column stands twice, or has no rule")
+            raise InputError("a column occurs twice or has no rule")
         try:
             return cls.from_rules(record.parameters, found.items())
         except TypeError as error:
@@ -346,7 +346,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         names = [name for name, _ in found]
         unused = sorted(set(self.edges or {}) - set(names))
         if unused:
-            raise InputError(f"edges are given for {unused[0]!r}, which is no column")
+            raise InputError(f"edges are given for {unused[0]!r}, which is not a column")
         if named:
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, object)

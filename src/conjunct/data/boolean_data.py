@@ -211,7 +211,9 @@ class BooleanData:
             Give data frames a type that allows missing cells, even if no cell is missing.
         """
         if isinstance(self.columns, PartitionedColumns):
-            raise InputError("these rows are in parts: a model can be fitted on them, no more")
+            raise InputError(
+                "these rows are in parts: fit accepts them, but they cannot be converted"
+            )
         if not isinstance(container, str):
             return container_of(container).write(self.columns, self.names, nullable=nullable)
         if container == "numpy":

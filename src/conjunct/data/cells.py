@@ -92,8 +92,8 @@ Missing = Literal["raise", "false", "pairwise"]
 """Options for missing cells: refuse them, take them as false, or keep them missing."""
 
 MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
-_ANY = "give a data frame: its columns of words, numbers and dates are made Boolean"
-MISSING_ADVICE = "fill it, or pass missing='pairwise' or 'false' (--missing on the command line)"
+_ANY = "pass a data frame: its columns of words, numbers and dates become Boolean"
+MISSING_ADVICE = "fill it in, or pass missing='pairwise' or 'false' (--missing on the command line)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,7 +487,7 @@ def _refuse(
         return
     row, column = (int(k) for k in np.argwhere(bad)[0])
     value = values[row, column].item() if values.dtype.kind in "iuf" else values[row, column]
-    advice = f"use True/False or 0/1, or pass threshold= to cut all at one number, or {_ANY}"
+    advice = f"use True/False or 0/1, pass threshold= to split all columns at one number, or {_ANY}"
     if isinstance(value, str | datetime.date):
         advice = _ANY
     problem = f"{value!r} is not Boolean"

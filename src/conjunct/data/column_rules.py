@@ -183,7 +183,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
     def __post_init__(self) -> None:
         rising = all(low < high for low, high in pairwise([-inf, *self.edges, inf]))
         if not self.edges or not rising:
-            raise ValueError(f"column {self.column!r} is not cut at rising, finite numbers")
+            raise ValueError(f"the edges of column {self.column!r} must be finite and ascending")
 
     def names(self) -> list[str]:
         label = _label_part(self.column, self.part)
@@ -598,7 +598,7 @@ def _choose_word_rules(
         one = one if len(one) <= 40 else one[:39] + "…"
         warnings.warn(
             f"column {column.name!r}: cells such as {one!r} are read as tags; "
-            f"categorical=[{column.name!r}] takes each as one word "
+            f"categorical=[{column.name!r}] keeps each as one word "
             f"(--categorical {column.name!r} on the command line)",
             ConjunctWarning,
             stacklevel=2,
@@ -658,7 +658,9 @@ def _make_tags(
     frequent = sorted(often, key=lambda tag: (-counts[tag], tag))
     values = sorted(frequent if is_asked else frequent[:_MOST_TAGS])
     if not values:
-        return Dropped(column.name, "no tag comes again" if counts else "every list is empty")
+        return Dropped(
+            column.name, "no tag is frequent enough" if counts else "every list is empty"
+        )
     n_rare = len(counts) - len(values)
     return [TagsRule(column.name, values=values, separator=separator, n_rare=n_rare)]
 

@@ -64,7 +64,9 @@ _GROUP_CELLS = 1 << 22
 
 # Packed columns stay in memory while they take less than this share of what is free.
 _SHARE_IN_MEMORY = 8
-_NO_ROWS = "the table has no rows (0 sample(s)): at least 1 is needed, and a stream gives them once"
+_NO_ROWS = (
+    "the table has no rows (0 sample(s)): at least 1 is needed; a stream can be read only once"
+)
 _NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
 
 
@@ -535,7 +537,7 @@ class LazyTable(Batched):
         elif hasattr(native, "__arrow_c_stream__"):
             yield from _iter_tables(_import_arrow().RecordBatchReader.from_stream(native))
         else:
-            raise InputError("this lazy table gives no batches: call .collect() first")
+            raise InputError("this lazy table cannot be read in batches: call .collect() first")
 
 
 class ArrowStream(Batched):
@@ -550,7 +552,7 @@ class ArrowStream(Batched):
             self._reader: Any = _import_arrow().RecordBatchReader.from_stream(data)
         except _import_arrow().ArrowInvalid:
             raise InputError(
-                f"a {type(data).__name__} is no table: give one with a name for each column"
+                f"a {type(data).__name__} is not a table: pass one with a name for each column"
             ) from None
         self.names = tuple(self._reader.schema.names)
 
@@ -607,20 +609,20 @@ def wrap_data(data: Any) -> Container:
     is_records = isinstance(data, list) and data and all(isinstance(row, dict) for row in data)
     if is_records or isinstance(data, dict):
         what = "list of dicts" if is_records else "dict"
-        raise InputError(f"a {what} is no table: give pandas.DataFrame(data)")
+        raise InputError(f"a {what} is not a table: pass pandas.DataFrame(data)")
     if getattr(data, "ndim", 2) == 1 or type(data).__name__ == "Series":
         series = nw.from_native(data, allow_series=True, pass_through=True)
         if isinstance(series, nw.Series):
             rows = series.to_list()
             if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
                 return Baskets(rows)
-            what = "give s.to_frame(), or a list of tags per row"
+            what = "pass s.to_frame(), or a list of tags per row"
             if any(isinstance(row, str) for row in rows):
                 what = (
-                    "give a list of tags per row, as s.str.split(',') does for text such as "
+                    "pass a list of tags per row, as s.str.split(',') does for text such as "
                     "'sea,sky', or s.to_frame() for categories"
                 )
-            raise InputError(f"a Series is no table: {what}")
+            raise InputError(f"a Series is not a table: {what}")
     frame = as_narwhals(data)
     if isinstance(frame, nw.DataFrame):
         return Frame(data, frame)

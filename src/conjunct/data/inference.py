@@ -93,8 +93,8 @@ DATE_ADVICE: dict[DateOrder, str] = {
     "digits": "write dates as 20241231",
     "clock": "write times as 14:35",
 }
-_NULL = "null_values= takes them as missing (--null WORD on the command line)"
-_ISO_ADVICE = "it is taken as words: write dates as 2024-12-31"
+_NULL = "null_values= treats them as missing (--null WORD on the command line)"
+_ISO_ADVICE = "it becomes categories: write dates as 2024-12-31"
 
 
 def infer(column: Column) -> tuple[Column, str]:
@@ -122,7 +122,7 @@ def infer(column: Column) -> tuple[Column, str]:
         if read is not None:
             kind = "dates" if read.kind == "date" else kind
             n_read = int((~rest.missing).sum())
-            return read, f"{n_read:,} {kind}, {_count_words(column, gone)} {_or_words(column)}"
+            return read, f"{n_read:,} {kind}, {_describe_missing(column, gone)}"
     return _infer_mostly(column, rest)
 
 
@@ -200,13 +200,13 @@ def _infer_mostly(column: Column, rest: Column) -> tuple[Column, str]:
         n_dates = sum(counts[word] for word in dates)
         if n_dates >= _MOST_DATES * n_cells:
             odd = [word for word in column.words if word not in set(dates)]
-            said = f"{n_dates:,} dates, {_count_words(column, odd)} {_or_words(column)}"
+            said = f"{n_dates:,} dates, {_describe_missing(column, odd)}"
             return replace(to_dates(column, order), odd=tuple(odd)), said
     for written in ("numbers", "decimal commas"):
         odd = [word for word in rest.words if number(word, written) is None]
         n_numbers = n_cells - sum(counts[word] for word in odd)
         if _MOST_NUMBERS * n_cells <= n_numbers < n_cells:
-            said = f"{n_numbers:,} numbers, but {_count_words(column, odd)}: it is taken as words"
+            said = f"{n_numbers:,} numbers, but {_count_words(column, odd)}: it becomes categories"
             return column, f"{said}; {_NULL}"
     return column, ""
 
@@ -220,9 +220,10 @@ def _count_words(column: Column, words: Sequence[str]) -> str:
     return f"{shown} and {more:,} more cells" if more else shown
 
 
-def _or_words(column: Column) -> str:
+def _describe_missing(column: Column, words: Sequence[str]) -> str:
     return (
-        f"taken as missing; categorical=[{column.name!r}] keeps it as words "
+        f"treating {_count_words(column, words)} as missing; "
+        f"categorical=[{column.name!r}] keeps it as words "
         f"(--categorical {column.name!r} on the command line)"
     )
 

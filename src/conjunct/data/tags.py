@@ -225,7 +225,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
             synonyms=record.synonyms or None,
         ).fit_counts(dict.fromkeys(record.mapping, 0))
         if cleaner.mapping_ != record.mapping:
-            raise InputError("its tags are not what its rules make of them")
+            raise InputError("its tags do not match its rules")
         return cleaner
 
     def _normalise(self, tag: str) -> str:
@@ -243,7 +243,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
             while into in given:
                 into = given[into]
                 if into in seen:
-                    raise InputError(f"the synonyms of {tag!r} go in a circle")
+                    raise InputError(f"the synonyms of {tag!r} form a circle")
                 seen.add(into)
             resolved[tag] = into
         self._chosen = frozenset(resolved.values())

@@ -115,7 +115,7 @@ def variables_by_column(
     absent = variable.keys() - set(names)
     if absent:
         column = min(absent)
-        raise InputError(f"variable {variable[column]!r} has {column!r}, which is no column")
+        raise InputError(f"variable {variable[column]!r} has {column!r}, which is not a column")
     return tuple(map(variable.get, names)) if variable else ()
 
 

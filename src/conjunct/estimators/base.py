@@ -156,7 +156,7 @@ class BooleanEstimator(BaseEstimator):
             raise InputError("baskets need a model fitted on named columns; this one has no names")
         if container.n_columns != self.n_features_in_:
             raise InputError(
-                f"the data has {container.n_columns} columns, and the model, which has no names, "
+                f"the data has {container.n_columns} columns, but the model needs "
                 f"{self.n_features_in_}"
             )
         return container.rename(self._primitive_names())
@@ -180,7 +180,7 @@ class BooleanEstimator(BaseEstimator):
         with self._advise_on_cells():
             columns = self._row_reader().read_like(container).columns
         if isinstance(columns, PartitionedColumns):
-            raise InputError("these rows do not fit in memory: give some of them at a time")
+            raise InputError("these rows do not fit in memory: pass fewer at a time")
         read: Columns = columns
         return read
 
@@ -230,7 +230,7 @@ def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     if len(labels) != n_rows:
-        raise InputError(f"X has {n_rows} rows and y {len(labels)}: they must be as many")
+        raise InputError(f"X has {n_rows} rows and y has {len(labels)}: the numbers must be equal")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, np.asarray(codes, np.intp)
 
@@ -281,8 +281,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
-            f"sample_weight: that of row {row} is {given[row]:g}, and a row of weight w counts as "
-            f"w rows: give whole numbers from 0, or multiply by a common factor and round"
+            f"sample_weight of row {row} is {given[row]:g}: weights must be whole numbers from 0 "
+            f"(multiply by a common factor and round)"
         )
     if not given.any():
         raise InputError("Sample weights must contain at least one non-zero number: all are 0")

@@ -231,7 +231,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         try:
             classifier._check_parameters()
             check_source(
-                read.calibration in _CALIBRATIONS, "its calibration is none of 0.05, 0.1, …, 1"
+                read.calibration in _CALIBRATIONS, "its calibration must be one of 0.05, 0.1, …, 1"
             )
             classifier.classes_ = read.classes.array()
             classifier._code = classifier._restore_code(read)
@@ -248,19 +248,19 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         sizes = {*map(len, (*read.true, *read.false, read.class_rows))}
         n_lines = {len(read.true), len(read.false)}
         fits = sizes == {n_classes} and n_lines == {code.n_questions}
-        check_source(fits, "its counts are not of its chunks")
+        check_source(fits, "its counts do not match its chunks")
         n_rows, true, false = map(np.array, (read.class_rows, read.true, read.false))
         is_all = n_rows.sum() == fitted.n_rows and bool(((true + false) <= n_rows).all())
-        check_source(is_all, "its counts are not of its rows")
+        check_source(is_all, "its counts do not match its rows")
         supports = np.zeros(code.n_features, np.int64)
         supports[fitted.row_code.places] = fitted.supports + fitted.suppressed_supports
         by_feature = true.sum(axis=1).reshape(-1, code.n_features).sum(axis=0)
-        check_source(np.array_equal(by_feature, supports), "its counts are of other supports")
+        check_source(np.array_equal(by_feature, supports), "its counts do not match its supports")
         if fitted.has_code and fitted.known is None:
             counts = fitted.known_counts().features
             questions = counts[[0, 2]] if len(true) > code.n_features else counts[[0]]
             same = np.array_equal((true + false).sum(axis=1), questions.ravel())
-            check_source(same, "its counts are of another code")
+            check_source(same, "its counts do not match its code")
         return ClassCode(code, self.smoothing, n_rows, true, false)
 
     @property

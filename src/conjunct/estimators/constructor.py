@@ -208,7 +208,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             store = None if X_train is None else self._read_complete(X_train, "X_train")
             columns |= formula_columns(explain.formulas_of(fitted, form, store), self.formula_style)
         elif X_train is not None:
-            raise InputError("X_train needs a form: ask for form='simplified'")
+            raise InputError("X_train needs form='simplified'")
         return self.make_table(columns, backend)
 
     def rare_conjunctions(
@@ -490,8 +490,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             again = None
         if again is None or not has_same_features(again, self):
             raise InputError(
-                "the model cannot be saved, because its parameters are no longer those of its fit: "
-                "fit it again"
+                "the model cannot be saved because its parameters changed after fit: fit it again"
             )
         return model
 

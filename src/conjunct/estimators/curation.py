@@ -138,7 +138,7 @@ class CuratingConstructor(InvertibleConstructor):
         >>> from conjunct import UFC
         >>> baskets = [["water", "cascade"]] * 40 + [["water"]] * 20 + [["sky"]] * 60
         >>> UFC().fit(baskets).relations()[0].sentence
-        'cascade implies water: all of the 40 rows with cascade also have water'
+        'cascade implies water: all 40 rows with cascade also have water'
         """
         check_is_fitted(self)
         counts = self._tag_counts if X is None else self._count_tags(self._read_store(X))
@@ -439,9 +439,10 @@ def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, where: st
     of_tags = explain.GroupCounts(counts.true[:, : len(names)], counts.known[:, : len(names)])
     if copies := of_tags.copies_of_groups():
         tags = explain.join_names([names[k] for k in copies], 3, 40)
+        shows, it = ("shows", "it") if len(copies) == 1 else ("show", "them")
         warnings.warn(
-            f"{tags}: that alone says {where} a row is. If the groups were made from it, the "
-            f"result is circular: fit the model without it",
+            f"{tags} alone {shows} {where} a row is. If the groups were made from {it}, the "
+            f"result is circular: fit the model without {it}",
             ConjunctWarning,
             stacklevel=3,
         )
@@ -476,7 +477,7 @@ def _read_labels(labels: Any, n_rows: int, n_patterns: int) -> tuple[list[Any], 
     if len(sizes) * n_patterns > _MOST_TESTS:
         raise InputError(
             f"there are {len(sizes):,} different labels and {n_patterns:,} tags and "
-            f"chunks, too many to test each with each: are the labels names of rows?"
+            f"chunks, too many to test: are the labels row ids?"
         )
     # names that a column of any table can hold: of one type, and distinct
     names: dict[Any, Any] = {label: label for label in sizes}

@@ -106,8 +106,8 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
         check_is_fitted(self)
         if not hasattr(self, "tree_"):
             raise InputError(
-                "the tree is not kept in a model file, which holds features: "
-                "fit again to predict, or give what transform makes to a classifier of your own"
+                "a model file stores features, not the tree: fit again to predict, or train a "
+                "classifier on the output of transform"
             )
         table = self.feature_set_.evaluate(self.read_columns(X)).to_dense()
         counts = self.tree_.class_counts(table)

@@ -276,7 +276,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         """Read groups that ``save`` wrote."""
         read = files.read_groups(path)
         if {*read.parameters} != {*_SAVED}:
-            raise ModelFileError(f"{path}: damaged groups: their parameters are others")
+            raise ModelFileError(f"{path}: damaged groups: missing or unknown parameters")
         parameters: dict[str, Any] = read.parameters
         model = cls(**parameters)
         try:
@@ -315,7 +315,9 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
                 mixture = Mixture(fields, *map(np.array, (read.shares, read.outcomes, read.none)))
                 fits = np.allclose(fields.sum_up(mixture.outcomes) + mixture.none, 1)
         if not fits or not marked <= {*names}:
-            raise ModelFileError(f"{path}: damaged groups: their numbers are not of their columns")
+            raise ModelFileError(
+                f"{path}: damaged groups: their numbers do not match their columns"
+            )
         model._use(mixture, vocabularies, read.shares)
         return model
 
@@ -374,11 +376,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         given, most = None if self.n_groups == "auto" else int(self.n_groups), self.max_groups
         growth = Growth(sample, fields, prior, rng, given, most, self.n_init, deadline, watch)
         path = growth.run()
-        self.stop_reason_ = "no division of a group makes the description shorter"
+        self.stop_reason_ = "splitting a group would not make the description shorter"
         if time.monotonic() > deadline:
             self.stop_reason_ = f"the search ended after {self.max_seconds:g} seconds"
         elif path[-1].mixture.n_groups in (given, most):
-            self.stop_reason_ = "as many groups as asked for"
+            self.stop_reason_ = "the requested number of groups"
 
         def expect(mixture: Mixture) -> Sums:
             if every is None:

@@ -306,7 +306,7 @@ def save_mlflow(
     try:
         from mlflow import pyfunc
     except ImportError:
-        raise ImportError('MLflow is not there: pip install "conjunct[mlflow]"') from None
+        raise ImportError('MLflow is not installed: pip install "conjunct[mlflow]"') from None
     from conjunct import __version__
 
     with TemporaryDirectory() as folder:

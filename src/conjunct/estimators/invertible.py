@@ -150,7 +150,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         if suppressed and not self.keep_columns:
             warnings.warn(
                 f"{len(suppressed)} features below min_support are taken as false: "
-                f"{sum(self.feature_set_.lost_cells())} true cells of the training data come back "
+                f"{sum(self.feature_set_.lost_cells())} true cells of the training data become "
                 f"false",
                 ConjunctWarning,
                 stacklevel=2,
@@ -164,7 +164,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             return recover(self._lazy_columns(container, texts)).rename_columns(names)
         has_order = container.has_names and not isinstance(container, Baskets)
         if has_order and list(container.names or ()) != texts:
-            raise InputError("the columns are not the features of this model, in their order")
+            raise InputError("the columns must be the features of this model, in the same order")
         if not isinstance(container, Baskets) and container.n_columns != len(texts):
             raise InputError(
                 f"X has {container.n_columns} columns, the model {len(texts)} features"

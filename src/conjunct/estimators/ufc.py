@@ -96,7 +96,7 @@ class UFC(CuratingConstructor):
         Maximum number of iterations (the paper's ``limit_iter``). With the paper's criteria it
         replaces ``stop``.
     stop : {"gain", "rms", "never"} or a stopping rule, optional
-        When to end. ``"gain"``: when the next merge is not worth what it costs. ``"rms"``: before
+        When to end. ``"gain"``: when the next merge costs more than it brings. ``"rms"``: before
         the root mean square of overlap and complexity rises, the paper's. ``"never"``: when no
         pair remains. ``None``: the default of the criterion.
     max_length : int, optional
@@ -346,7 +346,7 @@ class UFC(CuratingConstructor):
         check_is_fitted(self)
         limits = {"max_features": max_features, "max_chunks": max_chunks}
         if None not in limits.values() or not any(n is not None for n in limits.values()):
-            raise InputError("truncate takes max_features or max_chunks: give one of them")
+            raise InputError("truncate needs either max_features or max_chunks")
         whole(1, optional=True).check("max_features", max_features)
         whole(0, optional=True).check("max_chunks", max_chunks)
         fitted, n_iter = self.feature_set_, self.n_iter_
@@ -571,7 +571,7 @@ class UFC(CuratingConstructor):
         except ModelFileError:
             is_right = False
         if not is_right:
-            why = "its merges are not those of the data"
+            why = "its merges do not match the data"
             raise files.Checkpoint(checkpoint).wrong_run(why)
 
     def _take_over(self, run: Run) -> None:
@@ -616,8 +616,7 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
     counted = features.with_code_counts(store)
     if not counted.is_code_of(store.n_rows):
         raise InputError(
-            "X_train is not the data of fit, whose features have other supports: give "
-            "the same rows, those of weight w as w rows"
+            "X_train differs from the data of fit: pass the same rows, each as often as its weight"
         )
     return counted
 

@@ -22,9 +22,7 @@ from conjunct.parameters import Constraint, check, real, whole
 
 _SOLUTIONS_PER_LINE = 100
 _CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
-_ONLY_CLOSEST = (
-    "a path read from a file has its closest point only: fit it again for the other solutions"
-)
+_ONLY_CLOSEST = "a saved path contains only its closest point: fit again for the other solutions"
 
 
 class UFCPath(InvertibleConstructor):
@@ -284,7 +282,7 @@ class UFCPath(InvertibleConstructor):
         is_right = ending == ufc.Ending(solutions=ending.solutions, threshold=ending.threshold)
         is_known = None not in (ending.solutions, ending.threshold)
         has_more = model.new_rows or model.suggestions
-        ufc.check_source(is_right and is_known and not has_more, "it is not of a path")
+        ufc.check_source(is_right and is_known and not has_more, "it does not belong to a path")
         stop = ufc.NoStop(self.null_feature)
         run = model.restore(self._plan(), stop, ufc.Ending(), max_iter=self.max_iter)
         self.feature_set_, self.history_ = run.feature_set, run.history

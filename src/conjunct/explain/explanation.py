@@ -221,8 +221,8 @@ def explain_tags(
         )
     elif len(tags) > 1 and finding is None:
         raise InputError(
-            f"{pattern} were never joined, so their rows were not counted: give the "
-            f"data, as explain(name, X)"
+            f"{pattern} were never joined, so their rows were not counted: pass the "
+            f"data, as in explain(name, X)"
         )
     if len(tags) == 1:
         support = feature_set.primitive_supports[feature_set.lineage.primitives.index(tags[0])]
@@ -357,14 +357,13 @@ def formulas_of(
     if given is None:
         return Formulas(form, "always", built, tuple(in_form(x, form) for x in built))
     if form != "simplified":
-        raise InputError(f"given data, a formula can be simplified, not {form!r}")
+        raise InputError(f"with data, form must be 'simplified'; got {form!r}")
     if (
         given.n_rows != feature_set.n_rows
         or tuple(feature_set.evaluate(given).supports().tolist()) != feature_set.supports
     ):  # other rows may hold other combinations, on which the formulas would be wrong
         raise InputError(
-            "the data given are not the training data: they have other rows or other supports; "
-            "give the rows that the model was fitted on"
+            "the data differs from the training data: pass the rows that the model was fitted on"
         )
     columns = row_sets(feature_set, given, set(feature_set.lineage.primitives))
     shorter = tuple(simplify_on(x, columns, given.n_rows) for x in built)

@@ -206,14 +206,14 @@ def _describe(
     for left, right, n, n_left, n_right, both, value in lines:
         chance = n_left * n_right / n
         expected = f"{chance:,.0f}" if chance >= 10 else f"{chance:.1f}"
-        part = format_share(both / n_left)
+        part = f"{format_share(both / n_left)} of the"
         if both == n_left:
             part = "all"
-        elif part == "100%":
-            part = f"{math.floor(1000 * both / n_left) / 10}%"
+        elif part == "100% of the":
+            part = f"{math.floor(1000 * both / n_left) / 10}% of the"
         few = f"only {count(both, 'row has', 'rows have')}" if both else "no row has"
         sentence = {
-            "implies": f"{left} implies {right}: {part} of the {count(n_left, 'row')} "
+            "implies": f"{left} implies {right}: {part} {count(n_left, 'row')} "
             f"with {left} also have {right}",
             "same": f"{left} and {right} say the same: {count(both, 'row')} with both, "
             f"{n_left - both:,} with {left} only, {n_right - both:,} with {right} only",

@@ -197,7 +197,7 @@ class Summary:
             iterations = count(self.n_iter, "iteration")
             return f"From {data}, {made} constructed in {iterations} and added to the columns."
         if self.by_pattern and (self.findings or self.same_columns):
-            sentence = f"{data}: columns that say the same, and nothing else was found."
+            sentence = f"{data}: some columns say the same; nothing else was found."
             if self.findings:
                 sentence = f"{data}: {count(len(self.findings), 'finding')}."
                 best = self.findings[0]

@@ -182,7 +182,7 @@ def to_python(
     truth = _BOOLEAN if cut is None else f"    return float(value) > {cut!r}\n"
     tail = _TRUTH.replace("{truth}", truth)
     if raw is not None:
-        values = "what the table that the model was fitted on holds"
+        values = "the values of the training table"
         tail = _RAW.replace("{words}", repr((*NO, *YES))).replace("{yes}", repr(YES))
     returned = [f"        {name!r}: {value}," for name, value in written.items()]
     body = "\n".join([*target.lines, "    return {", *returned, "    }", ""])

@@ -461,7 +461,17 @@ _OPERATOR = "'∧', '&', '∨', '|'"
 
 
 class ExpressionSyntaxError(InputError):
-    """The text is not a formula. `column` counts characters from 1."""
+    """The text is not a formula. `column` counts characters from 1.
+
+    Examples
+    --------
+    >>> from conjunct.expressions import ExpressionSyntaxError, parse
+    >>> try:
+    ...     parse("sky & & sea")
+    ... except ExpressionSyntaxError as error:
+    ...     print(error)
+    column 7: expected a name, '¬', '~' or '(', found '&'
+    """
 
     def __init__(self, problem: str, column: int) -> None:
         super().__init__(problem, column)

@@ -300,7 +300,7 @@ class RowCode:
                 *(out if logs is None else (None, None, address(logs), address(probs))),
             )
             if not done:
-                raise MemoryError("no memory is left to count in")
+                raise MemoryError("not enough memory to count")
 
         run_threads(edges, answer)
         return np.sum(counted, axis=0) if logs is None else probs

@@ -169,7 +169,7 @@ class FeatureSet:
         if not kept:
             raise InputError(
                 f"no feature reaches min_support={min_support:g}: the most frequent is true in a "
-                f"share of {max(frequencies):.3g} of the rows. Choose less"
+                f"share of {max(frequencies):.3g} of the rows. Choose a smaller value"
             )
         known = self.known
         return replace(
@@ -335,9 +335,8 @@ class FeatureSet:
         """Return the counts of the training rows for the complete code."""
         if self.code_counts is None or not self.has_code:
             raise InputError(
-                "the code of this model was not counted, as it was truncated or is of an "
-                "earlier version: give truncate the training rows, truncate(max_features, "
-                "X_train=X), or fit again"
+                "this model has no counts for its code, because it was truncated or comes from "
+                "an earlier version: use truncate(max_features, X_train=X), or fit again"
             )
         return self.code_counts
 
@@ -548,7 +547,9 @@ def overlapping_index(
         return 0.0
     if (known != known.flat[0]).any() or not known.any():
         if null_support is not None:
-            raise ValueError("null_support needs one number of rows: give it as a feature instead")
+            raise ValueError(
+                "null_support needs the same number of rows for every feature: pass it as a feature"
+            )
         return (math.fsum(counts[known > 0] / known[known > 0]) - 1) / (n_features - 1)
     total, rows = int(counts.sum()) + (null_support or 0), int(known.flat[0])
     return (total - rows) / (rows * (n_features - 1))

@@ -359,7 +359,7 @@ def _calibrate(cells: Floats, true: Floats) -> tuple[float, ...]:
 
 def _check(is_right: bool, what: str) -> None:
     if not is_right:
-        raise InputError(f"the {what} of its suggestions cannot be those of its columns")
+        raise InputError(f"its suggestions do not match its columns ({what})")
 
 
 def _decompress(content: bytes, size: int) -> bytes:

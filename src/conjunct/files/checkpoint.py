@@ -68,15 +68,19 @@ class Checkpoint:
         try:
             record = msgspec.json.decode(first, type=RunRecord)
             if (record.format, record.version) != (FORMAT, VERSION):
-                raise InputError(f"{self.path}: not a checkpoint that this conjunct reads")
+                raise InputError(
+                    f"{self.path}: not a checkpoint that this version of conjunct can read"
+                )
             if record.names != identity.names:
-                raise self.wrong_run("it has other columns")
+                raise self.wrong_run("its columns differ")
             if record.n_rows != identity.n_rows:
-                raise self.wrong_run(f"it has {record.n_rows} rows, the data {identity.n_rows}")
+                raise self.wrong_run(
+                    f"it has {record.n_rows} rows, but the data has {identity.n_rows}"
+                )
             if record.options != identity.options:
-                raise self.wrong_run("it has other options")
+                raise self.wrong_run("its options differ")
             if record.fingerprint != identity.fingerprint:
-                raise self.wrong_run("it was made from other data")
+                raise self.wrong_run("it was made from different data")
             news = [msgspec.json.decode(line, type=ProgressRecord) for line in lines]
         except UNDECODABLE as error:
             why = one_line(str(error))

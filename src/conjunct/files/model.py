@@ -440,8 +440,8 @@ def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
     text = msgspec.json.format(encoded, indent=1) + b"\n"
     if len(text) > LARGEST:
         raise InputError(
-            f"the model has {len(text) >> 20} MB, more than the {LARGEST >> 20} MB of a model "
-            "file: use max_length or fewer iterations"
+            f"the model takes {len(text) >> 20} MB, but a model file may take {LARGEST >> 20} MB: "
+            "use max_length or fewer iterations"
         )
     return text
 

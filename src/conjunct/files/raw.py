@@ -214,7 +214,7 @@ def utf8_error(file: Path) -> InputError:
 def refuse_zero_bytes(file: Path, line: int, text: str) -> None:
     """Refuse a line that holds zero bytes."""
     if "\0" in text:
-        raise InputError(f"{file}, line {line} holds zero bytes: not a text file")
+        raise InputError(f"{file}, line {line} contains zero bytes: not a text file")
 
 
 def estimate_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:

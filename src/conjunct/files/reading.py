@@ -393,7 +393,7 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
     {'auto': 'car'}
     """
     if str(path).lower().endswith(".json"):
-        return _read_json(path, dict[str, str], "tags", " and what to call them")
+        return _read_json(path, dict[str, str], "tags", " and their new names")
     synonyms: dict[str, str] = {}
     for row, line in enumerate(read_review(path), start=1):
         if not line.accept or line.kind not in (None, *MERGES):
@@ -402,7 +402,8 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
             raise InputError(f"{path}, row {row}: a tag is missing")
         if synonyms.setdefault(line.tag, line.into) != line.into:
             raise InputError(
-                f"{path}, row {row}: {line.tag!r} has two names, {synonyms[line.tag]!r} too"
+                f"{path}, row {row}: {line.tag!r} has two names: {synonyms[line.tag]!r} and "
+                f"{line.into!r}"
             )
     return synonyms
 
@@ -468,7 +469,7 @@ def _read_json(path: StrPath, kind: type[T], what: str, more: str = "") -> T:
 def naming_cells_of(
     path: StrPath,
     options: ReadOptions = _DEFAULTS,
-    if_empty: str = "fill it or leave its row out",
+    if_empty: str = "fill it in, or drop the row",
 ) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
     try:
@@ -586,7 +587,7 @@ class Survey:
             other = sorted(set(chosen) ^ set(self.columns))[0]
             lacking, having = (file, self.files[0])[:: 1 if other in self.columns else -1]
             raise InputError(
-                f"{lacking} has no column {other!r}, and {having} has: they must agree"
+                f"{lacking} lacks column {other!r} of {having}: files must have the same columns"
             )
 
     def _scan_batches(self, file: Path, wide: TableFormat, scan: Scan) -> int:
@@ -674,9 +675,9 @@ class Survey:
         column_bytes = sum(self.n_rows) * _CELL_BYTES
         if names and self.memory is not None and column_bytes > self.memory:
             raise InputError(
-                f"column {names[0]!r} is not Boolean, and to cut it takes "
-                f"{byte_text(column_bytes)}: allow more memory, or fit a Binarizer to a sample and "
-                "pass it as binarizer="
+                f"column {names[0]!r} is not Boolean, and converting it needs "
+                f"{byte_text(column_bytes)} of memory: allow more, or fit a Binarizer to a sample "
+                "and pass it as binarizer="
             )
         most = _GROUP_BYTES if self.memory is None else min(_GROUP_BYTES, self.memory // 4)
         step = max(1, most // column_bytes)

@@ -154,8 +154,8 @@ class Stream(StreamedRows):
         if left < _LEAST_BYTES:
             taken = byte_text(resident_bytes() + _LEAST_BYTES)
             raise InputError(
-                f"memory of {byte_text(self.memory)} is too little: Python and its libraries have "
-                f"most of it already; allow {taken} or more"
+                f"memory of {byte_text(self.memory)} is too little, because Python and its "
+                f"libraries already use most of it: allow at least {taken}"
             )
         return DiskPartitions(scratch, left, n_jobs, storage)
 
@@ -252,8 +252,8 @@ def stream(
     tagged = [kind.holds_tags(options) for _, kind in sources]
     if any(tagged) != all(tagged):
         raise InputError(
-            f"{sources[tagged.index(True)][0]} holds tags, and "
-            f"{sources[tagged.index(False)][0]} not"
+            f"{sources[tagged.index(True)][0]} contains tags, and "
+            f"{sources[tagged.index(False)][0]} does not"
         )
     if not all(tagged):
         files, formats = zip(*((file, kind.table(file)) for file, kind in sources), strict=True)
@@ -268,7 +268,7 @@ def stream(
         if binarizer is not None and hasattr(binarizer, "rules_"):
             raise InputError(
                 f"{sources[0][0]}: a fitted Binarizer is for tables, and this is read as tags; "
-                "numbers in SVMlight files are read as a whole only"
+                "SVMlight files with numbers cannot be read in batches"
             )
         found = _stream_tags(sources, options, allowed, progress)
     return found if cleaner is None else _clean_stream(found, cleaner)

@@ -31,15 +31,15 @@ def check_target(path: StrPath) -> Path:
     # through a link, the file it points to is replaced and the link stays
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise InputError(f"{path} is a folder: name a file to write")
+        raise InputError(f"{path} is a folder: choose a file to write")
     if target.exists() and not target.is_file():
-        raise InputError(f"{path} is not an ordinary file: name one to write")
+        raise InputError(f"{path} is not an ordinary file: choose another file")
     # a link may point into a folder that is not there
     folder = target.parent if Path(path).is_symlink() else Path(path).parent
     if not target.parent.is_dir():
-        raise InputError(f"{folder} is not a folder: make it first")
+        raise InputError(f"{folder} is not a folder: create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{folder} is read-only: name another folder")
+        raise InputError(f"{folder} is read-only: choose another folder")
     return target
 
 

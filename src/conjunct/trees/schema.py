@@ -123,7 +123,7 @@ def run_schema(
         simplest = simplest_of_equals(store, lineage.expressions(first.features))
         used = np.sort(simplest[first.supports[simplest] > 0])
         if not len(used):
-            raise InputError("no column is true in any row: nothing is left to construct from")
+            raise InputError("no column is true in any row: nothing can be constructed")
         counts = first.counts.select(used)
         first = PackedStage(0, tuple(used.tolist()), store.select(used), counts)
     kept = first

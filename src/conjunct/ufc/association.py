@@ -142,9 +142,7 @@ def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / np.sqrt(product(left, right))
 
 
-@_enter(
-    "how many times as often as independent columns they occur together", least=1, below=math.inf
-)
+@_enter("rows with both over the rows expected if independent", least=1, below=math.inf)
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return how many times as often as independent columns they occur together, in [0, n].
 
@@ -170,7 +168,7 @@ def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return np.asarray(np.log2(lift(n_rows, left, right, joint)), np.float64)
 
 
-@_enter("the lift in bits over the most it can be")
+@_enter("the lift in bits over its maximum")
 def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
 
@@ -386,7 +384,7 @@ TESTS: Registry[IndependenceTest] = Registry("test", __name__)
 TESTS.enter(
     IndependenceTest(
         "normal",
-        "the test that r√n is normal",
+        "the normal approximation of r√n",
         lambda counts, r: p_value(r, counts.n_rows),
         lambda alpha, n_rows: risk_threshold(alpha, n_rows),
         lambda counts, alpha: np.ones(len(counts), np.bool_),

@@ -382,7 +382,7 @@ class Evidence(Criterion):
     """
 
     name = "evidence"
-    summary = "join what the rows show to go together"
+    summary = "join tags that go together in the rows"
     search: Search = "pairwise"  # type: ignore[misc]
     searches: tuple[Search, ...] = ("pairwise",)  # type: ignore[misc]
     stop = "gain"
@@ -481,7 +481,7 @@ class Bits(Criterion):
     """
 
     name = "bits"
-    summary = "join what makes the description of the data shortest"
+    summary = "join tags so that the data takes the fewest bits"
     search: Search = "pairwise"  # type: ignore[misc]
     stop = "gain"
     counts_tags = True
@@ -582,7 +582,7 @@ class Risk(Criterion):
     """
 
     name = "risk"
-    summary = "the paper's uFCα: join what is significantly correlated"
+    summary = "the paper's uFCα: join columns with a significant correlation"
     search: Search = "batch"  # type: ignore[misc]
     stop = "rms"
 

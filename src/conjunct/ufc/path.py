@@ -558,10 +558,9 @@ def follow_path(
         for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
                 raise InputError(
-                    f"a path weighs OI against C0, and C0 has no meaning here: it needs more "
-                    f"distinct rows than columns, and there are {n_distinct_rows} distinct rows "
-                    f"for {len(names)} columns. Choose one threshold and number of iterations "
-                    f"instead"
+                    f"C0 has no meaning for {n_distinct_rows} distinct rows and {len(names)} "
+                    f"columns, because it needs more distinct rows than columns. Use UFC with "
+                    f"one threshold and max_iter"
                 )
             if found and (len(found) >= most or time.monotonic() > deadline):
                 complete, covered_from = False, solution.max_threshold

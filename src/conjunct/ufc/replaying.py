@@ -137,13 +137,20 @@ class Replay:
         complete, adjusts = sources.known is None, plan.adjusts_in_batches
         for pair in self.pairs:
             has_no_table = pair.table is None, pair.known is None
-            check_source(has_no_table == (complete, complete), "a merge has other counts")
+            check_source(
+                has_no_table == (complete, complete), "a merge has missing or unexpected counts"
+            )
             uncounted = pair.together is None
             same = (pair.patterns is None) == (complete or uncounted)
             check_source(same, "a merge has missing or unexpected pattern counts")
             has_score = plan.criterion.needs_patterns and uncounted
-            check_source((pair.score is not None) == has_score, "a merge has another score")
-            check_source((pair.p_adjusted is not None) == adjusts, "a merge has another p-value")
+            check_source(
+                (pair.score is not None) == has_score, "a merge has a missing or unexpected score"
+            )
+            check_source(
+                (pair.p_adjusted is not None) == adjusts,
+                "a merge has a missing or unexpected p-value",
+            )
 
     def _make_features(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Make the features of all pairs, and return the tables of these and of their patterns."""
@@ -163,7 +170,9 @@ class Replay:
             for pair in some:
                 left, right, joint = pair.left, pair.right, pair.joint
                 check_source(left < right < n_before, "a merge refers to later features")
-                check_source({left, right} <= present, "a merge is of features not there")
+                check_source(
+                    {left, right} <= present, "a merge names features that are not present"
+                )
                 n, s, t = pair.table or (n_rows, supports[left], supports[right])
                 in_range = s <= supports[left] and t <= supports[right] and n <= n_rows
                 check_source(
@@ -183,7 +192,7 @@ class Replay:
                     conjoin(~left, right) if parts[1] else None,
                     conjoin(left, ~right) if parts[2] else None,
                 )
-                check_source(lineage.length(numbers[0]) <= _LONGEST, "a formula is absurdly long")
+                check_source(lineage.length(numbers[0]) <= _LONGEST, "a formula is too long")
                 places = len(self.n_tags), j, i
                 self._joined.append((i, j))
                 self.n_tags.append(self.n_tags[i] + self.n_tags[j])
@@ -321,7 +330,7 @@ class Replay:
         score[:n_counted] = np.minimum(score[:n_counted], evidence(*self.pattern_tables))
         own = np.array([pair.score for pair in self.pairs[n_counted:]], np.float64)
         check_source(
-            bool((own <= score[n_counted:] * (1 + _CLOSE)).all()), "a merge has another score"
+            bool((own <= score[n_counted:] * (1 + _CLOSE)).all()), "the score of a merge is wrong"
         )
         score[n_counted:] = own
         check_source(bool((score > 0).all()), "a merge joins features that go together by chance")

@@ -229,7 +229,7 @@ class Run:
         found = getattr(first, name) if isinstance(first, PairFacts) else find(first)
         setattr(self._facts, name, found)
         is_number = name in ("tested", "open")
-        check_source(found is not None or not is_number, f"the number of {name} pairs is not there")
+        check_source(found is not None or not is_number, f"the number of {name} pairs is missing")
         return found
 
     def count_tested_pairs(self) -> int:
@@ -268,13 +268,13 @@ class Run:
         if nearest is None:
             return None
         pair = with_evidence(self._read_pair(nearest), 1, PairFilter(test=asked.test))
-        check_source(bool(pair.r[0] > 0), "the nearest pair goes together by chance")
+        check_source(bool(pair.r[0] > 0), "the nearest pair is not positively correlated")
         return self._columns_text(pair.counts, 0), float(pair.p_value[0])
 
     def why_none_together(self) -> str:
         """Return that no two columns go together, and which come nearest."""
         if self.count_tested_pairs() == 0:
-            return "fewer than two columns are true in some rows and false in others"
+            return "fewer than two columns vary between the rows"
 
         def find(counts: PairCounts) -> JoinedPair | None:
             best, text, found = 0.0, "", None
@@ -292,12 +292,12 @@ class Run:
 
         likeliest = self._find_fact("likeliest", find)
         if likeliest is None:
-            return "no row has two of the columns that are true in some rows and false in others"
+            return "no row has two of the columns that vary between the rows"
         pair = self._read_pair(likeliest)
         if isinstance(self.first, PairFacts):
             # what is above chance by less than rounding counts as chance
             by_chance = bool(phi(*pair.table)[0] < _CHANCE)
-            check_source(by_chance, "the nearest pair goes together more than by chance")
+            check_source(by_chance, "the nearest pair is positively correlated")
         n_rows, left, right, joint = (int(count[0]) for count in np.broadcast_arrays(*pair.table))
         return (
             f"no two columns are true together more often than by chance. "
@@ -320,10 +320,12 @@ class Run:
     def _read_pair(self, pair: JoinedPair) -> Contingency:
         """Return the counts of a pair of columns in a file."""
         supports, n_rows = self.feature_set.primitive_supports, self.feature_set.n_rows
-        check_source(pair.left < pair.right < len(supports), "the nearest pair is not of columns")
+        check_source(
+            pair.left < pair.right < len(supports), "the nearest pair does not consist of columns"
+        )
         check_source(
             (pair.table is None) == (self.state.observed is None),
-            "the nearest pair has other counts",
+            "the nearest pair has missing or unexpected counts",
         )
         n, s, t = pair.table or (n_rows, supports[pair.left], supports[pair.right])
         in_range = s <= supports[pair.left] and t <= supports[pair.right] and n <= n_rows
@@ -500,12 +502,12 @@ def restore_run(
 ) -> tuple[Run, Replay]:
     """Return a run as it was, from what a file holds."""
     n_iter = len(sources.iterations)
-    check_source(max_iter is None or n_iter <= max_iter, "it has more than max_iter")
+    check_source(max_iter is None or n_iter <= max_iter, "it has more iterations than max_iter")
     is_more = ending.made is None or ending.made > n_iter
     check_source(is_more, "it keeps more iterations than were made")
     tests, iterations = list(sources.tests), list(sources.iterations)
     if ending.test is not None:
-        check_source(not (plan.has_fixed_cutoff and tests), "it has a test too many")
+        check_source(not (plan.has_fixed_cutoff and tests), "it has one test too many")
         tests.append(ending.test)
     if ending.refused:
         iterations.append(ending.refused)

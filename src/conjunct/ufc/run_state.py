@@ -228,7 +228,7 @@ class RunState:
             if new is not None:
                 # they come in the order of their numbers
                 if new != len(supports):
-                    raise ValueError(f"feature {new} is not the next one")
+                    raise ValueError(f"feature {new} is out of order")
                 supports.append(support)
                 costs.append(cost)
                 n_tags.append(n)

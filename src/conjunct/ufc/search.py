@@ -116,7 +116,7 @@ class PairwiseSearch:
             self.features.append(merge.both)
         if merges:
             supports = [0 if f is None else state.supports[f] for f in self.features]
-            check_source(supports == merging.supports.tolist(), "its merges are not of the data")
+            check_source(supports == merging.supports.tolist(), "its merges do not match the data")
         self._found: Iterator[Found]
         if patterns is None:
             self._found = find_best(merging, state, plan, pair_test.pair_filter, self.features)

@@ -137,7 +137,7 @@ class NoGainStop(Stop):
     """
 
     name = "gain"
-    summary = "when the next merge is not worth what it costs"
+    summary = "when the next merge costs more than it brings"
 
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
@@ -170,7 +170,7 @@ class NoStop(MayCountNull):
     """
 
     name = "never"
-    summary = "only when no pair is left that may be joined"
+    summary = "only when no pair may be joined any more"
 
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         yield from steps
@@ -246,19 +246,26 @@ class RmsStop(MayCountNull):
             )
         return (
             f"It stopped after {run.iterations_text}: the next would raise RMS from "
-            f"{before.rms:.3g} to {after.rms:.3g}"
+            f"{_rise_text(before.rms, after.rms)}"
         )
 
     def why_nothing(self, run: Run) -> str:
         first, tried = run.tried[0].indicators, run.tried[-1].indicators
         advice = "criterion='evidence', or set max_iter"
         if first.oi < _LOW_OVERLAP:
-            advice = f"{advice}: OI is low wherever columns are many and rare"
+            advice = f"{advice}: many rare columns always have a low OI"
         return (
-            f"No feature was constructed: the first iteration raises RMS from {first.rms:.3g} to "
-            f"{tried.rms:.3g} (OI {first.oi:.3g} → {tried.oi:.3g}, C0 {first.c0:.3g} → "
-            f"{tried.c0:.3g}). Try {advice}"
+            f"No feature was constructed: the first iteration raises RMS from "
+            f"{_rise_text(first.rms, tried.rms)} (OI {first.oi:.3g} → {tried.oi:.3g}, "
+            f"C0 {first.c0:.3g} → {tried.c0:.3g}). Try {advice}"
         )
+
+
+def _rise_text(before: float, after: float) -> str:
+    """Return two numbers with three digits, or more if these are the same."""
+    texts = ((f"{before:.{n}g}", f"{after:.{n}g}") for n in range(3, 18))
+    low, high = next(pair for pair in texts if pair[0] != pair[1] or before == after)
+    return f"{low} to {high}"
 
 
 def _is_too_long(run: Run) -> bool:

@@ -91,9 +91,7 @@ def tags(
     ),
     apply: Path | None = option("Review whose proposals are applied where accept is yes."),
     declined: Path | None = option("Review whose proposals are not repeated where accept is no."),
-    dry_run: bool = option(
-        "Show what would be done, without writing files.", "--dry-run", default=False
-    ),
+    dry_run: bool = option("Show the changes without writing files.", "--dry-run", default=False),
     *,
     source: DataInput,
     output: Output,

@@ -288,7 +288,7 @@ def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stabili
         rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
         again = estimators.UFC(rule, max_iter=model.n_iter_)
     with (
-        time_step(f"made {N_SAMPLES} runs on samples of the rows"),
+        time_step(f"ran {N_SAMPLES} times on samples of the rows"),
         show_bar("Constructing on samples", N_SAMPLES) as update,
     ):
         return stability(

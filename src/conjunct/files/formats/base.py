@@ -67,7 +67,9 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for word in self.null_values:
             if any("\ud800" <= character <= "\udfff" for character in word):
-                raise InputError(f"no file of text holds {word!r}: name another word for missing")
+                raise InputError(
+                    f"{word!r} cannot occur in a text file: choose another word for missing cells"
+                )
 
     def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
         """Return the options for a file that a model reads, whose names decide about a header."""
@@ -95,7 +97,7 @@ class ReadOptions:
         left_out = {*exclude, self.id}
         chosen = [name for name in columns or names if name not in left_out]
         if not chosen:
-            raise InputError(f"{file}: no column is left to make features of")
+            raise InputError(f"{file}: no column is left for features")
         return chosen
 
 
@@ -115,7 +117,7 @@ class Format(ABC):
     is_read: bool = True
     needs: str = "a line of column names, then rows"
     """The content that an empty file lacks."""
-    no_tags: str = "holds no tag at all"
+    no_tags: str = "contains no tags"
     writes: Writes | None = None
     """The data that ``write`` takes: data frames, sparse matrices, or none."""
     parts: Literal["sheet", "table"] | None = None
@@ -308,7 +310,7 @@ class TableFormat(Format):
         """Return what ``use`` makes of the table and the first way to read it that works."""
         import polars as pl
 
-        failed: BaseException = InputError("there is no way to read it")
+        failed: BaseException = InputError("it cannot be read")
         try:
             for way, scan in enumerate(self.scans(file, options, as_text)):
                 try:
@@ -459,7 +461,7 @@ def find_format(path: StrPath, name: str | None = None) -> Format:
         for kind in read:
             if kind.magic and start.startswith(kind.magic):
                 return kind
-    raise InputError(f"{_describe_unknown(path, read)}, or the format be given")
+    raise InputError(f"{_describe_unknown(path, read)}, or use --format (format= in Python)")
 
 
 def find_source(path: StrPath, options: ReadOptions) -> tuple[Path, Format]:

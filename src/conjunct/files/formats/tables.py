@@ -74,7 +74,7 @@ class JsonLines(Objects):
     """One JSON object a line."""
 
     name = "jsonl"
-    summary = "one object of JSON a line"
+    summary = "one JSON object per line"
     extensions = (".jsonl", ".ndjson")
     rank = 50
     writes = "tables"
@@ -127,7 +127,7 @@ class Json(Objects):
     """
 
     name = "json"
-    summary = "a list of JSON objects"
+    summary = "a JSON list of objects"
     extensions = (".json",)
     rank = 55
     needs = "a list of objects: [{…}, {…}]"
@@ -279,7 +279,7 @@ def _read_attributes(file: Path) -> list[Attribute]:
             attributes[attribute.name] = attribute
         elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
             raise InputError(f"{file}, line {number}: expected @attribute or @data: {text[:60]!r}")
-    raise InputError(f"{file} has no @data: not a whole ARFF file")
+    raise InputError(f"{file} has no @data: the ARFF file is incomplete")
 
 
 def _parse_attribute(text: str) -> Attribute | None:
@@ -407,7 +407,7 @@ class Arrow(Columnar):
     """Arrow's file format, which is Feather's too, or its stream format."""
 
     name = "arrow"
-    summary = "a table of Arrow or Feather"
+    summary = "an Arrow or Feather table"
     extensions = (".arrow", ".feather", ".ipc")
     rank = 40
     magic = (b"ARROW1",)
@@ -428,7 +428,7 @@ class Spreadsheet(TableFormat):
     """A row of column names, then rows, on one sheet; what has no name and no cells is left out."""
 
     name = "excel"
-    summary = "a sheet of Excel or LibreOffice"
+    summary = "an Excel or LibreOffice sheet"
     extensions = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
     rank = 45
     is_text = False
@@ -513,7 +513,7 @@ class Database(TableFormat):
     """A table of a database in a file, read as a whole."""
 
     name = "database"
-    summary = "a table of SQLite or DuckDB"
+    summary = "a table in SQLite or DuckDB"
     extensions = (".sqlite", ".sqlite3", ".db", ".duckdb")
     rank = 47
     magic = (_SQLITE,)
@@ -544,8 +544,7 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
             import duckdb
         except ImportError:
             raise InputError(
-                f"{file} is not a database of SQLite; those of DuckDB need duckdb: "
-                "pip install duckdb"
+                f"{file} is not an SQLite database; DuckDB files need duckdb: pip install duckdb"
             ) from None
         try:
             connection = duckdb.connect(file, read_only=True)

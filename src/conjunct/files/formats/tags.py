@@ -114,11 +114,11 @@ class Svmlight(Format):
     """
 
     name = "svmlight"
-    summary = "the numbers of the columns that are true, a row a line"
+    summary = "one row per line: the numbers of its true columns"
     extensions = (".svmlight", ".svm", ".libsvm")
     rank = 80
-    needs = "a row a line"
-    no_tags = "holds no value other than zero"
+    needs = "one row per line"
+    no_tags = "contains no values other than zero"
     numbers = Numbers()
     writes = "matrices"
 
@@ -127,7 +127,7 @@ class Svmlight(Format):
         for part, share in _read_parts(file):
             if not (part.data[part.data != 0] == 1).all():
                 raise NumbersError(
-                    f"{file} holds other values than 0 and 1: such a file is read as a whole only"
+                    f"{file} contains values other than 0 and 1, so it cannot be read in batches"
                 )
             n_rows += part.shape[0]
             rows, columns = part.nonzero()
@@ -175,7 +175,7 @@ class Long(Format):
     """Any table with a column of ids and one of tags; only by name, since none looks like it."""
 
     name = "long"
-    summary = "one tag a line, beside the id of its row"
+    summary = "one tag per line, with the id of its row"
     rank = 1000
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
@@ -193,8 +193,8 @@ class Long(Format):
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         raise InputError(
-            f"{file}: the rows of a long table lie apart, and so it is read as a whole only; "
-            "write it with one row per individual first"
+            f"{file}: a long table cannot be read in batches, because the lines of a row may be "
+            "anywhere; write one line per row first"
         )
 
     def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
@@ -205,7 +205,7 @@ class Long(Format):
         scan, batches = wide.text_batches(file, options)
         if len(scan.names) < 2:
             raise InputError(
-                f"{file} has one column: a long table needs one of ids and one of tags"
+                f"{file} has one column: a long table needs a column of ids and a column of tags"
             )
         id_name, tag_name = options.id, options.tags
         if id_name is None:
