@@ -59,10 +59,13 @@ def test_a_cluster_on_this_machine(call, halves, expected, tmp_path, monkeypatch
 
 def test_the_checkpoint_goes_when_the_model_is_there(call, halves, expected, tmp_path, monkeypatch):
     written = []
-    write = Checkpoint._write
-    monkeypatch.setattr(
-        Checkpoint, "_write", lambda *of: write(*of) or written.append(of[0].path.exists())
-    )
+    save = Checkpoint.save
+
+    def save_and_look(checkpoint, *of, **how):
+        save(checkpoint, *of, **how)
+        written.append(checkpoint.path.exists())
+
+    monkeypatch.setattr(Checkpoint, "save", save_and_look)
     done = call("fit", "zoo.csv", *FIT, "other.json", "--checkpoint", "run.json")
     assert done.code == 0, done.err
     # after the last step, if not after each

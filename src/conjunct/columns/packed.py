@@ -100,12 +100,12 @@ class PackedColumns(Columns):
         return np.unpackbits(line, count=self.n_rows, bitorder="little").view(np.bool_), None
 
     def row_block(self, start: int, stop: int) -> tuple[Mask, None]:
-        some = slice(start // 8, start // 8 + line_bytes(stop - start))
-        lines = self.raw_columns
+        n_bytes, lines = line_bytes(stop - start), self.raw_columns
+        some = slice(start // 8, start // 8 + n_bytes)
         if isinstance(lines, np.ndarray):
             bits = lines[:, some]
         else:
-            bits = np.array([line[some] for line in lines], np.uint8).reshape(len(lines), -1)
+            bits = np.array([line[some] for line in lines], np.uint8).reshape(len(lines), n_bytes)
         cells = np.unpackbits(bits, axis=1, count=stop - start, bitorder="little")
         return cells.view(np.bool_), None
 

@@ -7,7 +7,6 @@ and the rewrites, so Spark can make it again when an executor is lost.
 
 from __future__ import annotations
 
-import io
 import operator
 import os
 import re
@@ -58,6 +57,10 @@ _PART_BYTES = 1 << 25
 # Distinct rows are counted in buckets of about this many bytes.
 _BUCKET_BYTES = 1 << 24
 _FINGERPRINT_BYTES = 16
+# A part as a row of a data frame: the arrays that its columns are made of.
+_PACKED = (
+    "layout string, n_rows long, types array<string>, shapes array<string>, cells array<binary>"
+)
 
 
 class Spark(Engine):
@@ -88,8 +91,7 @@ class Spark(Engine):
                 "a DataFrame of Spark Connect cannot be counted where it is: fit in a session of "
                 "the driver, or on .toPandas(); transform takes it"
             )
-        schema = "layout string, n_rows long, arrays binary"
-        packed = data.mapInArrow(partial(_pack_batches, read), schema)
+        packed = data.mapInArrow(partial(_pack_batches, read), _PACKED)
         return SparkPartitions(packed.rdd.map(_part_of_row), n_columns, storage)
 
     def from_tasks(
@@ -210,15 +212,25 @@ def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
 def _row_of_part(part: Columns) -> Any:
     import pyarrow as pa
 
-    file = io.BytesIO()
-    np.savez(file, *part.arrays())
-    row = {"layout": type(part).__name__, "n_rows": part.n_rows, "arrays": file.getvalue()}
-    return pa.RecordBatch.from_pylist([row])
+    arrays = [np.ascontiguousarray(array) for array in part.arrays()]
+    row = {
+        "layout": type(part).__name__,
+        "n_rows": part.n_rows,
+        "types": [array.dtype.str for array in arrays],
+        "shapes": [",".join(map(str, array.shape)) for array in arrays],
+        "cells": [array.tobytes() for array in arrays],
+    }
+    kinds = [pa.string(), pa.int64(), *map(pa.list_, (pa.string(), pa.string(), pa.binary()))]
+    cells = [pa.array([value], kind) for value, kind in zip(row.values(), kinds, strict=True)]
+    return pa.RecordBatch.from_arrays(cells, names=list(row))
 
 
 def _part_of_row(row: Any) -> Columns:
-    arrays = np.load(io.BytesIO(row.arrays), allow_pickle=False)
-    return find_layout(row.layout).from_arrays(tuple(arrays.values()), row.n_rows)
+    arrays = tuple(
+        np.frombuffer(cells, dtype).reshape([int(n) for n in shape.split(",") if n])
+        for dtype, shape, cells in zip(row.types, row.shapes, row.cells, strict=True)
+    )
+    return find_layout(row.layout).from_arrays(arrays, row.n_rows)
 
 
 def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:

@@ -103,7 +103,7 @@ class Checkpoint:
         record = ProgressRecord(iterations, list(new.tests), list(new.supports), known)
         line = msgspec.json.encode(record) + b"\n"
         if self._length:
-            self._append(line)
+            _append(self.path, line, self._length)
         else:
             whose = identity.options, identity.names, identity.n_rows, identity.fingerprint
             line = msgspec.json.encode(RunRecord(FORMAT, VERSION, *whose)) + b"\n" + line
@@ -118,14 +118,15 @@ class Checkpoint:
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )
 
-    def _append(self, line: bytes) -> None:
-        """Write a line after the whole lines of the file, in place of what was cut off."""
-        try:
-            with self.path.open("r+b") as file:
-                file.truncate(self._length)
-                file.seek(self._length)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self.path)) from None
+
+def _append(path: Path, line: bytes, length: int) -> None:
+    """Write a line after the whole lines of a file, in place of what was cut off."""
+    try:
+        with path.open("r+b") as file:
+            file.truncate(length)
+            file.seek(length)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -257,7 +257,10 @@ def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
         ],
     }
     for heading, some in columns.items():
-        names = [f"{shorten(column, 60)} ({shorten(text, 60)})" for column, text in some]
+        names = [
+            f"{shorten(column, 60) or 'a column without a name'} ({shorten(text, 60)})"
+            for column, text in some
+        ]
         if names:
             yield heading, f"{join_names(names, _NAMES, limits.NAME_LENGTH)}."
 
