@@ -8,7 +8,9 @@ import shlex
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy
@@ -19,7 +21,7 @@ import sklearn
 from sklearn.utils.fixes import parse_version
 
 from conjunct import UFC, Bits, Evidence, Risk, Threshold, __version__, datasets, load
-from conjunct.cli import options
+from conjunct.cli import app, options
 from conjunct.cli.app import application, can_put_off
 from conjunct.cli.commands.rows import ChunkOutput
 from conjunct.estimators.invertible import CHUNK_OUTPUTS, FEATURE_NAMES, HANDLE_UNKNOWN
@@ -437,7 +439,7 @@ NOT_FOR_A_FIT = {
 }
 
 
-@pytest.mark.skipif(not can_put_off(), reason="older versions load whole")
+@pytest.mark.skipif(not can_put_off(), reason="these versions load whole")
 def test_a_fit_loads_what_it_needs(tmp_path):
     table = Path(tmp_path, "table.csv")
     table.write_text("a,b\n" + "1,1\n0,0\n" * 20)
@@ -452,14 +454,28 @@ def test_a_fit_loads_what_it_needs(tmp_path):
 
 
 def test_the_versions_are_read_without_loading():
-    new = [
-        parse_version(module.__version__) >= parse_version(oldest)
-        for module, oldest in ((numpy, "2.4"), (scipy, "1.17"), (sklearn, "1.9"))
+    tried = [
+        parse_version(oldest) <= parse_version(module.__version__) < parse_version(newer)
+        for module, oldest, newer in (
+            (numpy, "2.4", "2.6"),
+            (scipy, "1.17", "1.19"),
+            (sklearn, "1.9", "1.10"),
+        )
     ]
-    assert can_put_off() == all(new)
+    assert can_put_off() == all(tried)
 
 
-@pytest.mark.skipif(not can_put_off(), reason="older versions load whole")
+@pytest.mark.parametrize("version", ["1.16.3", "1.19.0", "2.0.0"])
+def test_versions_that_were_not_tried_load_whole(tmp_path, monkeypatch, version):
+    (tmp_path / "scipy").mkdir()
+    (tmp_path / "scipy" / "__init__.py").touch()
+    (tmp_path / "scipy" / "version.py").write_text(f'version = "{version}"\n')
+    spec = SimpleNamespace(origin=str(tmp_path / "scipy" / "__init__.py"))
+    monkeypatch.setattr(app, "find_spec", lambda name: spec if name == "scipy" else find_spec(name))
+    assert not can_put_off()
+
+
+@pytest.mark.skipif(not can_put_off(), reason="these versions load whole")
 def test_what_was_put_off_is_there_when_used():
     """Stand-ins are gone once scikit-learn is loaded, and what it took from them works."""
     code = """

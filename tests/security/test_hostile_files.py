@@ -6,7 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from backports import zstd
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 HEADER = b'{"format":"conjunct-model","version":3'
 MEGABYTES = 100

@@ -49,11 +49,12 @@ UNUSED: dict[str, tuple[str, ...]] = {
     "scipy.sparse.csgraph": ("laplacian",),
     "scipy.sparse.linalg": ("LinearOperator", "cg"),
 }
-# Older versions use some of it while they load: they load whole. Where each says its version:
-PUT_OFF_SINCE = {
-    "numpy/version.py": (2, 4),
-    "scipy/version.py": (1, 17),
-    "sklearn/__init__.py": (1, 9),
+# Older versions use some of it while they load, and newer ones may: they load whole. Where each
+# says its version, and between which it was tried:
+PUT_OFF = {
+    "numpy/version.py": ((2, 4), (2, 5)),
+    "scipy/version.py": ((1, 17), (1, 18)),
+    "sklearn/__init__.py": ((1, 9), (1, 9)),
 }
 
 
@@ -73,13 +74,13 @@ class LazyModule(ModuleType):
 
 
 def can_put_off() -> bool:
-    """Say whether NumPy, SciPy and scikit-learn are new enough, without loading them."""
-    for place, oldest in PUT_OFF_SINCE.items():
+    """Say whether NumPy, SciPy and scikit-learn are of versions tried, without loading them."""
+    for place, (oldest, newest) in PUT_OFF.items():
         package, file = place.split("/")
         path = Path(str(getattr(find_spec(package), "origin", None))).with_name(file)
         text = path.read_text("utf-8") if path.exists() else ""
         found = re.search(r'^(?:__)?version(?:__)? = "(\d+)\.(\d+)', text, re.MULTILINE)
-        if found is None or (int(found[1]), int(found[2])) < oldest:
+        if found is None or not oldest <= (int(found[1]), int(found[2])) <= newest:
             return False
     return True
 
@@ -98,6 +99,10 @@ def load_scikit_learn() -> None:
         for name in UNUSED
         if name not in sys.modules and find_spec(name.partition(".")[0]) is not None
     }
+    # compiled code of SciPy 1.18 takes functions from compiled code in here
+    if "scipy.linalg" in stand_ins:
+        scipy: Any = find_spec("scipy")
+        stand_ins["scipy.linalg"].__path__ = [str(Path(scipy.origin).with_name("linalg"))]
     of_numpy = [name for name in stand_ins if name.startswith("numpy.")]
     for name, module in stand_ins.items():
         sys.modules[name] = module
