@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from operator import methodcaller
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -69,7 +68,7 @@ class Tally:
     @classmethod
     def of(cls, store: Store) -> Tally:
         """Count every pair of columns."""
-        return cls(store, store.total(methodcaller("pair_counts", counts_dtype(store.n_rows))))
+        return cls(store, store.total(partial(_count_pairs, counts_dtype(store.n_rows))))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
         """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
@@ -505,6 +504,10 @@ def _sample_part(places: Sequence[int], limit: int, part: Columns) -> list[RowSa
         found = _is_sampled(hashes, counts, n_rows, limit)
         hashes, first, counts = hashes[found], first[found], counts[found]
     return [RowSample(part.take_rows(some[first]), hashes, counts)]
+
+
+def _count_pairs(dtype: Any, part: Columns) -> PairCounts:
+    return part.pair_counts(dtype)
 
 
 def _is_sampled(hashes: Any, counts: Any, n_rows: int, limit: int) -> NDArray[np.bool_]:
