@@ -211,14 +211,18 @@ def _row_of_part(part: Columns) -> Any:
     import pyarrow as pa
 
     file = io.BytesIO()
-    np.savez(file, *part.arrays())
+    for array in part.arrays():
+        np.lib.format.write_array(file, array)
     row = {"layout": type(part).__name__, "n_rows": part.n_rows, "arrays": file.getvalue()}
     return pa.RecordBatch.from_pylist([row])
 
 
 def _part_of_row(row: Any) -> Columns:
-    arrays = np.load(io.BytesIO(row.arrays), allow_pickle=False)
-    return find_layout(row.layout).from_arrays(tuple(arrays.values()), row.n_rows)
+    file, arrays = io.BytesIO(row.arrays), []
+    while file.tell() < len(row.arrays):
+        # refuses pickled objects
+        arrays.append(np.lib.format.read_array(file))
+    return find_layout(row.layout).from_arrays(tuple(arrays), row.n_rows)
 
 
 def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:
