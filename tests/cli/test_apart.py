@@ -94,8 +94,8 @@ def half_a_file(path, fill):
         stand_still()
     whole_file(path, half)
 
-def half_a_line(of, line):
-    whole_line(of, line[:20])
+def half_a_line(path, line, length):
+    whole_line(path, line[:20], length)
 
 def slowly(whole, half):
     def write(*of):
@@ -107,9 +107,9 @@ def slowly(whole, half):
         whole(*of)
     return write
 
-whole_file, whole_line = checkpoint.write_atomically, checkpoint.Checkpoint._append
+whole_file, whole_line = checkpoint.write_atomically, checkpoint._append
 checkpoint.write_atomically = slowly(whole_file, half_a_file)
-checkpoint.Checkpoint._append = slowly(whole_line, half_a_line)
+checkpoint._append = slowly(whole_line, half_a_line)
 # after every step, however quick
 checkpoint._SHARE = 0
 sys.exit(main())

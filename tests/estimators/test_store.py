@@ -183,7 +183,7 @@ def test_too_little_memory_is_told(monkeypatch):
     monkeypatch.setattr(sizing, "available_bytes", lambda: 10**6)
     with pytest.raises(InputError, match=r"1 MB is available: leave out rare columns, or .* Dask"):
         UFC().fit(data)
-    with pytest.raises(InputError, match="there are 1 MB"):
+    with pytest.raises(InputError, match="1 MB is available"):
         UFC().fit(np.ones((200_000, 50), bool))
 
 

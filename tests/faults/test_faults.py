@@ -89,7 +89,7 @@ def test_full_disk_under_the_scratch_folder(data, place, tmp_path_factory):
         )
     assert one_error(done) == (
         f"conjunct: error: {scratch}: File too large while storing rows: set TMPDIR to a "
-        "folder with more room"
+        "folder with more space"
     )
     assert place.files() == before
     assert list(scratch.iterdir()) == []
