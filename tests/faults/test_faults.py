@@ -5,6 +5,7 @@ Each test runs the real command in a process of its own.
 
 import ctypes
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -231,7 +232,9 @@ def test_signals_while_a_local_cluster_works(moment, number, everybody, place):
         time.sleep(0.01)
     (os.killpg if everybody else os.kill)(process.pid, number)
     done = place.end(process)
-    assert (done.code, done.err) == (128 + number, "")
+    # on a busy machine the command says every 10 s what it does
+    errors = [line for line in done.err.splitlines() if not re.search(r", \d+ s$", line)]
+    assert (done.code, errors) == (128 + number, [])
     whole_or_absent(place, done, done.code)
 
 

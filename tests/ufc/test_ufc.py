@@ -154,7 +154,8 @@ def test_max_features_keeps_the_beginning_of_a_run_and_says_how_much(table, plan
     assert part.n_iter == max(k for k, size in enumerate(sizes) if size <= most)
     assert len(part.feature_set.expressions) == sizes[part.n_iter]
     if part.n_iter < whole.n_iter:
-        assert part.stop_reason.startswith(f"Of {whole.n_iter} {plan.noun}")
+        step = "iteration" if plan.search == "batch" else "merge"
+        assert part.stop_reason.startswith(f"Of {whole.n_iter} {step}")
     else:
         assert part.stop_reason == whole.stop_reason
 

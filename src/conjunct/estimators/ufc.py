@@ -364,8 +364,8 @@ class UFC(CuratingConstructor):
         if max_features is not None:
             shorter.max_features = min(max_features, self.max_features or max_features)
             if last < n_iter:
-                noun = self._plan().noun
-                shorter.stop_reason_ = beginning_text(last, n_iter, noun, max_features)
+                plan = self._plan()
+                shorter.stop_reason_ = beginning_text(last, n_iter, plan, max_features)
                 shorter._ending = Ending(n_iter)
         if X_train is not None:
             shorter.feature_set_ = _count_training_rows(
@@ -486,7 +486,7 @@ class UFC(CuratingConstructor):
                 features = features.without_rare(self.min_support)
             shorter.feature_set_ = features
             shorter.history_ = self.history_[: n_iter + 1]
-            shorter.stop_reason_ = beginning_text(n_iter, self.n_iter_, self._plan().noun, None)
+            shorter.stop_reason_ = beginning_text(n_iter, self.n_iter_, self._plan(), None)
             shorter._ending = Ending(self.n_iter_, chosen=True)
         return shorter
 

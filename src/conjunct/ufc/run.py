@@ -46,6 +46,8 @@ from conjunct.ufc.stops import Stop
 
 # correlations that count as none
 _CHANCE = 1e-3
+# the word for a step
+_STEP: dict[Search, str] = {"batch": "iteration", "pairwise": "merge"}
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,6 @@ class Plan:
     criterion: Criterion
     search: Search
     max_length: int | None = None
-
-    @property
-    def noun(self) -> str:
-        """The word for a step."""
-        return "iteration" if self.search == "batch" else "merge"
 
     @property
     def options(self) -> tuple[object, ...]:
@@ -182,7 +179,7 @@ class Run:
     def stop_reason(self) -> str:
         """The reason why the run ended; where nothing was made, what would help."""
         if self.n_iter < self.n_made:
-            return beginning_text(self.n_iter, self.n_made, self.plan.noun, self.max_features)
+            return beginning_text(self.n_iter, self.n_made, self.plan, self.max_features)
         was_refused = len(self.tried) > len(self.kept)
         if self.max_iter is not None and self.n_iter == self.max_iter:
             return f"It stopped after {self.iterations_text}, which is max_iter."
@@ -212,7 +209,7 @@ class Run:
 
     @property
     def iterations_text(self) -> str:
-        return f"{self.n_iter:,} {self.plan.noun}{'s' * (self.n_iter != 1)}"
+        return f"{self.n_iter:,} {_STEP[self.plan.search]}{'s' * (self.n_iter != 1)}"
 
     @property
     def bound_text(self) -> str:
@@ -555,10 +552,10 @@ def last_within(history: Sequence[Indicators], max_features: int) -> int:
     return fits[-1]
 
 
-def beginning_text(n_kept: int, n_made: int, noun: str, max_features: int | None) -> str:
+def beginning_text(n_kept: int, n_made: int, plan: Plan, max_features: int | None) -> str:
     """Return why not all of a run was kept."""
     kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
-    kept = f"Of {n_made} {noun}{'s' * (n_made != 1)} {kept} kept"
+    kept = f"Of {n_made} {_STEP[plan.search]}{'s' * (n_made != 1)} {kept} kept"
     if max_features is None:
         return f"{kept}."
     return f"{kept}: the next would leave more than {max_features} features, which is max_features."
