@@ -84,4 +84,5 @@ def test_a_column_that_seems_to_count_rows_is_noted(call, tmp_path, rows, is_not
     done = call("fit", "counts.csv")
     assert done.code == 0
     assert ("use --weights Freq" in done.err) is is_noted
-    assert "use --weights" not in call("fit", "counts.csv", "--weights", "Freq").err
+    for words in (["--weights", "Freq"], ["--id", "answer"]):
+        assert "use --weights" not in call("fit", "counts.csv", *words).err

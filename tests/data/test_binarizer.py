@@ -486,3 +486,12 @@ def test_categories_of_one_column_are_never_paired():
 @parametrize_with_checks([Binarizer(), Binarizer("width", cumulative=True), Binarizer("kmeans")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("name", ["categorical", "tags"])
+@pytest.mark.parametrize("names", ["color2", 5, None])
+def test_column_names_are_a_list(name, names):
+    """A word would be taken as its letters, and "color" is a part of "color2"."""
+    frame = pl.DataFrame({"color": ["a;b", "a", "b"], "color2": ["x", "y", "x"]})
+    with pytest.raises(ValueError, match=f"{name} must be a list of column names"):
+        Binarizer(**{name: names}).fit(frame)

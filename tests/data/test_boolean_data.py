@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -128,3 +129,9 @@ def test_summary_of_a_raw_table():
     assert summary.constant == ("on",)
     # cells of the table, not of the features made of it
     assert summary.n_missing == 1
+
+
+def test_columns_that_differ_only_by_type_are_refused():
+    frame = pd.DataFrame([[True, False], [False, True]], columns=[1, "1"])
+    with pytest.raises(InputError, match="rename one of them"):
+        BooleanData.from_data(frame)

@@ -46,6 +46,12 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
+_COLUMN_NAMES = Constraint(
+    lambda names: isinstance(names, Iterable) and not isinstance(names, str),
+    "a list of column names",
+)
+
+
 class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fitted Binarizer in a model file."""
 
@@ -129,6 +135,8 @@ class Binarizer(TransformerMixin, BaseEstimator):
             lambda edges: edges is None or isinstance(edges, Mapping),
             "a dict of columns and their edges",
         ),
+        "categorical": _COLUMN_NAMES,
+        "tags": _COLUMN_NAMES,
     }
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]

@@ -326,9 +326,10 @@ class Frame(Container):
         return self.frame.schema.values()
 
     def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        known = self.names or map(str, self.frame.columns)
+        # pandas has columns such as 1 and "1": of one name, which what reads them refuses
+        known = [*(self.names or map(str, self.frame.columns))]
         columns = dict(zip(known, self.frame.iter_columns(), strict=True))
-        wanted = columns if names is None else names
+        wanted = known if names is None else names
         refuse_absent([*wanted], columns)
         for name in wanted:
             yield from_series(name, columns[name])

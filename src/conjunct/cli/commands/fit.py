@@ -83,7 +83,7 @@ _LONG = 10
 # Seconds per iteration above which the cost is printed beforehand.
 _LONG_SECONDS = 10
 # Columns of these names often count equal rows.
-_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n", "weight", "weights"}
+_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}
 # What to do about an empty cell where there is --missing.
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
@@ -581,16 +581,18 @@ def _construct(
 
 
 def _note_counts(table: BooleanData) -> None:
-    """Print how to read a column of counts, if that is what tells equal rows from each other."""
-    sources = [*map(table.preparation.source_of, table.names)]
-    counts = {name for name in sources if name.casefold() in _NAMES_OF_COUNTS}
-    others = [k for k, name in enumerate(sources) if name not in counts]
+    """Print how to read a column of counts, if all rows are distinct without it."""
+    binarizer = table.preparation.binarizer
+    rules = () if binarizer is None else binarizer.rules_
+    counts = [rule for rule in rules if rule.column.casefold() in _NAMES_OF_COUNTS]
     # a yes/no column of that name is one feature
-    if len(counts) == 1 and others and len(others) + 1 < len(sources):
-        rest = table.columns.select(others)
-        if rest.count_distinct_rows() == rest.n_rows:
-            name = counts.pop()
-            note(f"no two rows are equal without {name}: if it counts rows, use --weights {name}")
+    if table.ids is not None or len(counts) != 1 or len(counts[0].names()) < 2:
+        return
+    own = {*counts[0].names()}
+    rest = table.columns.select(k for k, name in enumerate(table.names) if name not in own)
+    if rest.n_columns and rest.count_distinct_rows() == rest.n_rows:
+        name = counts[0].column
+        note(f"no two rows are equal without {name}: if it counts rows, use --weights {name}")
 
 
 def _on_cost_estimate(cost: CostEstimate) -> None:
