@@ -96,7 +96,7 @@ _WHILE_READ = 5
 
 class Dask(Engine):
     name = "dask"
-    summary = "data frames and arrays of Dask, counted by its workers"
+    summary = "Dask data frames and arrays, counted by the workers"
     advice = "only fit and transform take a Dask collection: call .compute() first"
 
     def recognizes(self, data: Any) -> bool:

@@ -65,7 +65,7 @@ _PACKED = (
 
 class Spark(Engine):
     name = "spark"
-    summary = "data frames of Spark, counted by its executors"
+    summary = "Spark data frames, counted by the executors"
     advice = (
         "only fit, score, transform, inverse_transform and chunks(output='text') take a Spark "
         "DataFrame: call .toPandas() first"

@@ -271,7 +271,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
     try:
         given = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError):
-        raise InputError("sample_weight must be numbers, one for each row") from None
+        raise InputError("sample_weight must be numbers, one per row") from None
     if given.shape != (n_rows,):
         raise InputError(
             f"sample_weight has shape {given.shape}: there must be one weight for each of the "

@@ -463,10 +463,10 @@ def noise_stability(study: Study) -> Outcome:
     rows = [asdict(level) for level in found.levels]
     first, last = found.levels[0], found.levels[-1]
     text = (
-        f"Averages of {N_RUNS} runs. OI goes from {first.oi:.3f} without noise to {last.oi:.3f} "
-        f"at {last.noise:.0%}, C0 from {first.c0:.3f} to {last.c0:.3f}, the number of features "
-        f"from {first.n_features:.1f} to {last.n_features:.1f}, of which "
-        f"{last.common_with_original:.1f} are features of the data without noise."
+        f"Averages of {N_RUNS} runs. With {last.noise:.0%} noise, OI changes from {first.oi:.3f} "
+        f"to {last.oi:.3f}, C0 from {first.c0:.3f} to {last.c0:.3f}, and the number of features "
+        f"from {first.n_features:.1f} to {last.n_features:.1f}. Of these, "
+        f"{last.common_with_original:.1f} are also features of the data without noise."
     )
     return Outcome(
         "figure-12-noise",

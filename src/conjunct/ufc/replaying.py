@@ -342,7 +342,7 @@ def _check_columns(sources: Sources) -> None:
     check_source(1 <= n_rows <= MOST_ROWS, "it was fitted on no rows, or on too many")
     check_source(len(supports) == len(sources.names), "supports and columns differ in number")
     known = [n_rows] * len(supports) if sources.known is None else sources.known
-    check_source(len(known) == len(supports), "known rows and columns differ in number")
+    check_source(len(known) == len(supports), "its counts of known rows do not match its columns")
     in_range = all(s <= k <= n_rows for s, k in zip(supports, known, strict=True))
     check_source(in_range, "a support is out of range")
     check_source((sources.null_rows or 0) <= n_rows, "more rows have no column than there are")

@@ -312,7 +312,7 @@ def export(
         "File to write. Without it, the result is printed.", "--out", "-o"
     ),
     to: Target = option(
-        "Export a SELECT, a view or a table of it, a dbt model, a Python function, ONNX (to a "
+        "Export a SELECT query, a view, a table, a dbt model, a Python function, ONNX (to a "
         "file), the model as JSON, or the JSON Schema of model files (without MODEL).",
         default="sql",
     ),

@@ -508,5 +508,5 @@ def _describe_unknown(path: StrPath, kinds: Sequence[Format]) -> str:
     extensions = ", ".join(extension for kind in kinds for extension in kind.extensions)
     return (
         f"{path}: not a known kind of table; the name must end in {extensions} "
-        "(text also in .gz or .zst after that)"
+        "(text formats may add .gz or .zst)"
     )
