@@ -270,9 +270,13 @@ class SparseColumns(Columns):
         return self.n_rows, len(left), len(right), joint
 
     def joint_with_first(self, other: Self) -> Counts:
-        is_there = np.zeros(self.n_rows, np.int64)
-        is_there[self.raw_columns[0]] = 1
-        return np.asarray(is_there @ other.ones)
+        is_there = np.zeros(self.n_rows, np.bool_)
+        is_there[self.raw_columns[0]] = True
+        # how many of the rows up to each line are there; a matrix of ones would stay with a part
+        rows = np.concatenate([self.empty_column, *other.raw_columns])
+        upto = np.append(0, np.cumsum(is_there[rows]))
+        ends = np.append(0, np.cumsum(other.supports()))
+        return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
 
     def count_distinct_rows(self) -> int:
         return len(_find_firsts(self.rows_matrix, self.n_threads))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -108,7 +109,7 @@ class Partitions(ABC):
 
 
 def sum_counts(values: Iterable[Any]) -> Any:
-    """Add up what parts counted: anything that can be added, or tuples of it."""
+    """Add up what parts counted: anything that can be added, or flat tuples of it."""
     return reduce(lambda a, b: tuple(map(add, a, b)) if isinstance(a, tuple) else a + b, values)
 
 
@@ -435,9 +436,9 @@ ENGINES.enter(Disk())
 # What workers call must be functions of a module.
 
 
-def describe_part(part: Columns) -> tuple[int, list[type[Columns]]]:
+def describe_part(part: Columns) -> tuple[int, Counter[type[Columns]]]:
     """Return the rows of a part, and its layout; these add up."""
-    return part.n_rows, [type(part)]
+    return part.n_rows, Counter([type(part)])
 
 
 def _count_supports(part: Any) -> Any:

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -125,7 +126,7 @@ class SparkPartitions(Partitions):
         self._begin_with(source)
         with _one_line_errors():
             seen = source.map(describe_part).collect()
-        self.n_rows, layouts = sum_counts([(0, []), *seen])
+        self.n_rows, layouts = sum_counts([(0, Counter()), *seen])
         if self.n_rows and not self._choose_layout(layouts, storage, available_bytes()):
             self._begin_with(self._hold(source.map(self.layout.of)))
 

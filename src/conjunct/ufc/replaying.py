@@ -256,9 +256,8 @@ class Replay:
             these = slice(len(saved), len(saved) + len(some))
             if by_bits and plan.search == "batch":
                 # each as if it were the only one
-                ends = np.array([(pair.left, pair.right) for pair in some]).T
-                own = np.array(state.costs)[ends]
-                table = *self.tables[1:, these], state.total, state.n_used, *own
+                own = np.array([(state.costs[pair.left], state.costs[pair.right]) for pair in some])
+                table = *self.tables[1:, these], state.total, state.n_used, *own.T
                 score[these] = round_savings(pair_savings(*table))
             cost = merge_cost(state.n_rows, state.n_occurring, iteration)
             costs.append(cost)
