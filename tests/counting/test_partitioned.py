@@ -147,7 +147,9 @@ def test_counts_that_memory_does_not_hold_are_refused():
     ):
         paged([table], memory=50_000)
     parts = paged([table], memory=50_000, store="dense")
-    with pytest.raises(InputError, match=r"the counts of 100 columns take 120 kB, and 50 kB are"):
+    with pytest.raises(
+        InputError, match=r"the counts of 100 columns need 120 kB of memory, and 50 kB is"
+    ):
         Tally.of(PartitionedColumns(parts))
 
 

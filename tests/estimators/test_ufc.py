@@ -50,7 +50,7 @@ def test_inverse_transform_is_exact_on_training_rows(table, search):
 
 def test_inverse_transform_wants_the_features_in_order(model):
     shuffled = model.transform(FRAME).iloc[:, ::-1]
-    with pytest.raises(InputError, match="not the features of this model"):
+    with pytest.raises(InputError, match="must be the features of this model"):
         model.inverse_transform(shuffled)
 
 

@@ -113,7 +113,7 @@ def test_a_file_keeps_the_closest_point(zoo, path, tmp_path):
     assert back.threshold_ == path.threshold_
     pd.testing.assert_frame_equal(back.transform(zoo), path.transform(zoo))
     for name in ("solutions_", "front_", "closest_point_", "complete_"):
-        with pytest.raises(AttributeError, match="fit it again"):
+        with pytest.raises(AttributeError, match="fit again"):
             getattr(back, name)
 
 
@@ -161,7 +161,7 @@ def test_nothing_to_construct_is_said():
 
 def test_too_few_distinct_rows_have_no_path():
     table = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
-    with pytest.raises(InputError, match="2 distinct rows for 3 columns"):
+    with pytest.raises(InputError, match="2 distinct rows and 3 columns"):
         UFCPath().fit(table)
 
 
