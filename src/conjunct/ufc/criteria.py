@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -138,7 +139,7 @@ class PairFilter:
             passes[some] = has_expected_frequencies(*counts.take(some).table[:3])
         return passes
 
-    @property
+    @cached_property
     def independence(self) -> IndependenceTest:
         return TESTS[self.test]
 
