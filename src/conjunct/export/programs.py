@@ -273,7 +273,7 @@ def to_onnx(
     import onnx
     from onnx import TensorProto, helper
 
-    graph = _NewGraph()
+    graph = _NewGraph(helper)
     columns_of_features(list(features.values()), columns, "columns", graph, cut=cut, fill=fill)
     # the last node concatenates all features
     graph.nodes[-1].output[0] = "features"
@@ -386,20 +386,17 @@ def check_exportable(*, is_raw: bool, has_missing: bool) -> None:
 class _NewGraph:
     """The nodes and constants of a new model."""
 
-    def __init__(self) -> None:
+    def __init__(self, helper: Any) -> None:
+        self.helper = helper
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
-        from onnx import helper
-
         name = f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        self.nodes.append(self.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
     def constant(self, kind: int, values: Sequence[float]) -> str:
-        from onnx import helper
-
         name = f"k{len(self.constants)}"
-        self.constants.append(helper.make_tensor(name, kind, [len(values)], values))
+        self.constants.append(self.helper.make_tensor(name, kind, [len(values)], values))
         return name

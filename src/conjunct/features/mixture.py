@@ -247,12 +247,9 @@ class Converged(NamedTuple):
     objectives: tuple[float, ...]
 
 
-Expect = Callable[[Mixture], Sums]
-
-
 def converge(
     mixture: Mixture,
-    expect: Expect,
+    expect: Callable[[Mixture], Sums],
     prior: Floats,
     *,
     gain: float = _FINE,
@@ -308,7 +305,7 @@ class Growth:
 
     @cached_property
     def n_free(self) -> int:
-        """Free frequencies per group: outcomes that occur, minus one per field that always has one."""
+        """Free frequencies per group: outcomes that occur, minus fields that always have one."""
         one = maximise_one(self.rows, self.fields, self.prior)[1]
         occurs = one.outcomes[0] > 0
         known = one.rows[0] - one.unknown[0]
