@@ -471,7 +471,9 @@ def test_a_python_export_refuses_what_is_not_boolean() -> None:
 
 def test_a_formula_too_long_for_polars_is_refused() -> None:
     a = Primitive("a")
-    with pytest.raises(InputError, match="10,001 literals, but a Polars expression may have at most 10,000"):
+    with pytest.raises(
+        InputError, match="10,001 literals, but a Polars expression may have at most 10,000"
+    ):
         to_polars({"f": And(*[a] * 10_001)})
 
 

@@ -408,11 +408,11 @@ def test_nothing_found_is_said_in_plain_words():
 
 def test_where_complexity_has_no_meaning():
     rows = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]] * 6)
-    with pytest.warns(ConjunctWarning, match="C0 has no meaning"):
+    with pytest.warns(ConjunctWarning, match="C0 is undefined"):
         model = UFC("risk").fit(rows)
     told = words(Report(model, rows).html())
     assert "There is no plane of solutions" in told
-    assert "C0 has no meaning" in told
+    assert "C0 is undefined" in told
 
 
 def test_other_rows_than_those_of_fit(zoo):

@@ -321,9 +321,9 @@ class Criterion(Rule):
         n_pairs = run.count_open_pairs()
         pairs = "1 pair of columns goes" if n_pairs == 1 else f"{n_pairs:,} pairs of columns go"
         return (
-            f"No feature was constructed: {pairs} together more than chance may explain, but "
-            f"{self.why_no_gain(run)}. More rows would help; criterion='risk' joins such pairs all "
-            f"the same"
+            f"No feature was constructed: {pairs} together more often than chance explains, but "
+            f"{self.why_no_gain(run)}. More rows would help; criterion='risk' joins such "
+            f"pairs anyway"
         )
 
     @abstractmethod
@@ -436,7 +436,7 @@ class Evidence(Criterion):
         for _ in range(100):
             times = self.factor * (merge.threshold + 0.5 * math.log2(times)) / merge.score
         if times > _MANY_TIMES:
-            return "It would take very many more rows like these"
+            return "Many more rows like these would be needed"
         more = math.ceil(n_rows * (times - 1)) + 1
         # two digits, rounded up
         step = 10 ** max(0, len(str(more)) - 2)
@@ -527,15 +527,16 @@ class Bits(Criterion):
         if run.count_open_pairs():
             # many at once are taken only where they pay
             return (
-                f"{nothing}: some columns go together more than chance may explain ({text}, {p}), "
-                f"but joining two of them would save no more bits than it costs. More rows would "
-                f"help; criterion='evidence' asks what the rows show"
+                f"{nothing}: some columns go together more often than chance explains ({text}, "
+                f"{p}), but joining two would save no more bits than it costs. More rows would "
+                f"help. You can also try criterion='evidence'"
             )
         needed = format_share(run.pair_test.pair_filter.alpha or 0.0)
         return (
-            f"{nothing}: no pair of columns goes together more than chance may explain. Of "
-            f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest: {p}, and a chunk needs "
-            f"p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test out"
+            f"{nothing}: no pair of columns goes together more often than chance explains. Of "
+            f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest, with {p}; a chunk "
+            f"needs p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test "
+            f"out"
         )
 
     def why_no_more(self, run: Run) -> str:
@@ -543,7 +544,7 @@ class Bits(Criterion):
         shorter = " and makes the description shorter" if run.plan.search == "batch" else ""
         return (
             f"It stopped after {run.iterations_text}: no pair is left that goes together more "
-            f"than chance may explain{shorter}{run.bound_text}"
+            f"often than chance explains{shorter}{run.bound_text}"
         )
 
 
@@ -622,18 +623,18 @@ class Risk(Criterion):
         threshold = self.constant_threshold(run.feature_set.n_rows)
         if threshold is not None and threshold > 1:
             return (
-                f"No feature was constructed: with {run.feature_set.n_rows} rows no correlation is "
-                f"significant at this alpha. Try a larger alpha, or criterion='evidence'"
+                f"No feature was constructed: with {run.feature_set.n_rows} rows, no correlation "
+                f"is significant at this alpha. Try a larger alpha, or criterion='evidence'"
             )
         if threshold is None:
             after = f" after the {self.correction} correction" if self.correction else ""
             passes = f"is significant at alpha={self.alpha:g}{after}"
         else:
             passes = f"reaches a correlation of {threshold:.3f}"
-        pruned = " and has expected frequencies of 5" if self.prune else ""
+        pruned = " and has expected frequencies of at least 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns {passes}{pruned}. Try "
-            f"criterion='evidence', which judges rare columns too, or a larger alpha"
+            f"a larger alpha, or criterion='evidence', which also judges rare columns"
         )
 
     def why_no_more(self, run: Run) -> str:
@@ -692,7 +693,7 @@ class Threshold(Criterion):
         return PairFilter(float(self.threshold), prune=self.prune, measure=self.measure)
 
     def why_nothing(self, run: Run) -> str:
-        pruned = " and has expected frequencies of 5" if self.prune else ""
+        pruned = " and has expected frequencies of at least 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns exceeds a {self._noun} of "
             f"{self.threshold:.3f}{pruned}. Try a smaller threshold, or criterion='evidence'"

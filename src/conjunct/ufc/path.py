@@ -558,7 +558,7 @@ def follow_path(
         for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
                 raise InputError(
-                    f"C0 has no meaning for {n_distinct_rows} distinct rows and {len(names)} "
+                    f"C0 is undefined for {n_distinct_rows} distinct rows and {len(names)} "
                     f"columns, because it needs more distinct rows than columns. Use UFC with "
                     f"one threshold and max_iter"
                 )

@@ -62,7 +62,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 class Indicators(msgspec.Struct, frozen=True, gc=False):
-    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+    """One line of a run's history. C0 and RMS are NaN where C0 is undefined.
 
     ``bits`` is the length of the description of the data by these features in Krimp's code, and
     ``evidence`` what the merges so far brought less what they cost; NaN where it is not looked at.

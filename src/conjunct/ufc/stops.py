@@ -189,7 +189,7 @@ _READABLE_LENGTH = 100
 class RmsStop(MayCountNull):
     """Keep the last iteration before the RMS of OI and C0 rises.
 
-    Where C0 has no meaning (no more distinct rows than columns) one iteration is made: the least
+    Where C0 is undefined (no more distinct rows than columns) one iteration is made: the least
     that constructs anything.
 
     Parameters
@@ -233,16 +233,16 @@ class RmsStop(MayCountNull):
         before, after = run.kept[-1].indicators, run.tried[-1].indicators
         if isnan(before.rms):
             return (
-                f"C0 has no meaning for {run.n_distinct_rows} distinct rows and "
+                f"C0 is undefined for {run.n_distinct_rows} distinct rows and "
                 f"{run.state.n_columns} columns, so the RMS stop cannot be used: one iteration was "
                 f"made. Set max_iter or criterion='evidence'"
             )
         if _is_too_long(run):
             return (
-                f"Iteration {run.n_iter} is the last whose formulas have {_READABLE_LENGTH} "
-                f"literals or fewer on average, and RMS still falls: with {run.n_distinct_rows} "
-                f"distinct rows C0 hardly grows. Set max_length (for instance max_length=4), or "
-                f"max_iter to choose"
+                f"RMS still falls after iteration {run.n_iter}, but the next formulas would have "
+                f"more than {_READABLE_LENGTH} literals on average: with {run.n_distinct_rows} "
+                f"distinct rows, C0 grows very slowly. Set max_length (for instance max_length=4) "
+                f"or max_iter"
             )
         return (
             f"It stopped after {run.iterations_text}: the next would raise RMS from "
