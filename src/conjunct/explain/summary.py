@@ -437,8 +437,8 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
         name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
         why = (
             f"It is a parameter: pairs whose {name} exceeds {criterion.threshold:g} were replaced. "
-            f"A lower threshold (down to {least:g}) may replace more pairs and make more and longer "
-            f"features."
+            f"A lower threshold (down to {least:g}) may replace more pairs and make more, and "
+            f"longer, features."
         )
     else:
         why = f"{criterion.name}: {criterion.summary}."
