@@ -332,6 +332,7 @@ class State:
 
     From ``settled_from`` on, no pair is left to replace.
     """
+
     stage: AnyStage
     low: float
     high: float
