@@ -244,7 +244,7 @@ class Run:
         return int(self._find_fact("open", count))
 
     def nearest_pair(self) -> tuple[str, float] | None:
-        """Return the pair with the smallest p-value, and that value; ``None`` if no r is above 0."""
+        """Return the pair with the smallest p-value, and that value, if any r is above 0."""
         asked = self.plan.criterion.pair_filter
 
         def find(counts: PairCounts) -> JoinedPair | None:
