@@ -1,4 +1,4 @@
-"""Summarize a fitted model in sentences that all outputs share."""
+"""Summarise a fitted model in sentences that all outputs share."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _FAMILY = {
     "ID2of3": "The decision tree has tests of the form: at least m of some literals are true. "
     "Literals were added one by one while the information gain rose.",
     "XofN": "The tests of the decision tree count how many of some literals are true. The "
-    "literals were chosen to minimize the bits of the test and the classes.",
+    "literals were chosen to minimise the bits of the test and the classes.",
 }
 _REPLACED = (
     "A pair of correlated features f, g is replaced by f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "

@@ -1,4 +1,4 @@
-"""Codes: the complete code of rows, and Krimp's code, which some criteria minimize.
+"""Codes: the complete code of rows, and Krimp's code, which some criteria minimise.
 
 The complete code asks each row for each feature that could still be true, larger patterns first.
 Each answer has the probability p = (k + ½) / (n + 1), where n training rows were asked and k of

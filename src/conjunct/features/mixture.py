@@ -1,7 +1,7 @@
 """Groups of rows: a mixture model in which the columns are independent within each group.
 
 Each row belongs to one of K groups, which is unknown. A group has a probability for each tag and
-for each value of a variable. Expectation-maximization alternates between the probabilities of the
+for each value of a variable. Expectation-maximisation alternates between the probabilities of the
 groups given each row, and the frequencies in each group given these probabilities.
 
 - **Fields.** A *field* is a tag, or a variable with its values. A row has one *outcome* per field:
