@@ -218,7 +218,7 @@ def _has_tag(check: HasTag, column: Any, library: Any) -> Any:
 
 
 def _parse_number(word: Any, library: Any) -> Any:
-    """Parse a word as a number; null if it is none, where a cast would fail."""
+    """Parse a word as a number, or as null if it is not one; a cast would fail."""
     return library.when(word.str.contains(_NUMBER)).then(word).cast(library.Float64)
 
 

@@ -117,7 +117,7 @@ class FeatureSet:
     variables: tuple[str | None, ...] = ()
     # rows in which each feature of the lineage is true, and is known; None without missing cells
     lineage_counts: tuple[tuple[int, int], ...] | None = None
-    # counts of the complete code in the training rows, if they were made
+    # counts of the training rows for the complete code, if they were counted
     code_counts: CodeCounts | None = None
 
     @classmethod
