@@ -74,7 +74,7 @@ def test_a_limit_that_pauses_a_worker_at_once():
     with made(n_workers=1, memory_limit="150MB") as small, Client(small) as client:
         while not all(worker.is_idle for worker in cluster._workers(client)):
             time.sleep(0.05)
-        with pytest.raises(InputError, match="may use 150 MB of memory, and Python"):
+        with pytest.raises(InputError, match="may use 150 MB of memory, but Python"):
             fit()
 
 

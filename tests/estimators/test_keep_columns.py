@@ -138,7 +138,7 @@ def test_exports_give_what_transform_gives():
     scope = {}
     exec(model.to_python(), scope)
     assert pl.DataFrame(list(map(scope["features"], frame.to_dicts()))).equals(expected)
-    with pytest.raises(InputError, match="keep: a feature is called 'hair' too"):
+    with pytest.raises(InputError, match="keep: a feature has the same name, 'hair'"):
         model.to_sql("frame", keep=["hair"])
 
 

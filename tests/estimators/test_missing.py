@@ -100,7 +100,7 @@ def test_a_path_ends_where_ufc_does(table, prune):
     try:
         path = UFCPath(0.05, 0.5, 3, prune, missing="pairwise").fit(table)
     except InputError as error:
-        assert "distinct rows" in str(error)  # noqa: PT017 (C0 has no meaning there)
+        assert "distinct rows" in str(error)  # noqa: PT017 (C0 is undefined there)
         return
     for threshold in (0.05, 0.2, 0.4):
         expected = naive_missing.ufc(as_kleene(table), 2, threshold=threshold, prune=prune)

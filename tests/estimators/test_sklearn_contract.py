@@ -42,7 +42,7 @@ def expected_failures(estimator):
     return {}
 
 
-# on most of these tiny tables nothing can be constructed, or C0 has no meaning; estimators say so
+# on most of these tiny tables nothing can be constructed, or C0 is undefined; estimators say so
 @pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 @parametrize_with_checks(
     [

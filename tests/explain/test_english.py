@@ -80,7 +80,7 @@ def test_always_one_printable_line_that_names_every_primitive(formula: Formula) 
 
 def test_too_long_for_a_line() -> None:
     line = english(And(*[Primitive("a")] * 1001))
-    assert line == "a formula of 1,001 literals, too long for a line"
+    assert line == "a formula of 1,001 literals, too long for one line"
 
 
 @given(formulas(st.sampled_from(NAMES)))

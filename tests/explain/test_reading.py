@@ -54,11 +54,11 @@ def test_explain(street: tuple[UFC, pl.DataFrame]) -> None:
         "  from: person ∧ bus  and  motorcycle ∧ ¬(person ∧ ¬bus)"
         " (iteration 5, r = 0.267, p = 8.8e-09)\n"
         "  present: person, motorcycle, bus\n"
-        "  motorcycle is in 100% of its rows, 15% of the rows without it\n"
-        "  bus is in 100% of its rows, 26% of the rows without it\n"
-        "  person is in 100% of its rows, 65% of the rows without it\n"
-        "  fire hydrant is in 0% of its rows, 12% of the rows without it\n"
-        "  stop sign is in 0% of its rows, 9.8% of the rows without it\n"
+        "  motorcycle: 100% of these rows, 15% of the other rows\n"
+        "  bus: 100% of these rows, 26% of the other rows\n"
+        "  person: 100% of these rows, 65% of the other rows\n"
+        "  fire hydrant: 0% of these rows, 12% of the other rows\n"
+        "  stop sign: 0% of these rows, 9.8% of the other rows\n"
     )
     inside = frame[fitted.find_rows(feature, frame)]
     assert len(inside) == explained.support == 20

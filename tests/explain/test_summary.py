@@ -122,7 +122,7 @@ def test_the_method_is_that_of_the_search(zoo):
 def test_only_parameters_are_put_into_the_words_of_the_prompt():
     baskets = [["max_iter", "stop=never"]] * 30 + [["other"]] * 30
     summary = Summary(UFC(max_iter=1).fit(baskets), as_options)
-    assert summary.same_columns == "max_iter and stop=never say the same."
+    assert summary.same_columns == "max_iter and stop=never are nearly identical."
     assert "which is --max-iter" in summary.text
 
 

@@ -387,7 +387,7 @@ def test_what_a_table_cannot_hold_is_refused():
     many = {f"f{k}": a for k in range(1610)}
     to_sql(many, "data", dialect="postgres")
     with pytest.raises(
-        InputError, match="postgres allows at most 1,600 columns and this needs 1,6"
+        InputError, match="postgres allows at most 1,600 columns, but this needs 1,6"
     ):
         to_sql(many, "data", dialect="postgres", kind="table")
     with pytest.raises(InputError, match="one part \\(ref\\) or two \\(source\\)"):

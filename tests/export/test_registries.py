@@ -102,7 +102,7 @@ def test_onnx_compares_numbers_and_fills_missing_cells():
 
 def test_what_onnx_cannot_hold_is_refused():
     raw = pl.DataFrame({"age": [1.0, 20, 30, 70] * 20, "c": ["a", "b"] * 40})
-    with pytest.raises(InputError, match="ONNX needs Boolean columns, and this model reads"):
+    with pytest.raises(InputError, match="ONNX needs Boolean columns, but this model reads"):
         UFC().fit(BooleanData.from_data(raw)).to_onnx()
     holes = np.where(random_rows(3), np.nan, random_rows(3)[::-1])
     with pytest.raises(InputError, match="ONNX has no missing cells"):

@@ -1,4 +1,4 @@
-"""Counts of pairs of columns, wherever rows are: in memory, on disk, on the workers of Dask."""
+"""Count pairs of columns wherever the rows are: in memory, on disk, or on workers."""
 
 from .dask import DaskPartitions as DaskPartitions
 from .dask import connect as connect

@@ -1,9 +1,9 @@
-"""Dask: the parts of a data frame or an array, on the workers of a cluster or in threads.
+"""Dask: count the parts of a data frame or an array on the workers of a cluster, or in threads.
 
-The columns stay on the workers, and only counts come back. What a worker holds is a function of its
-source and the rewrites, so that Dask makes it again where a worker is lost. Dask waits without end
-for workers that are paused or gone; whatever waits here raises an error of one line instead.
-Only this module names Dask, and imports it where it is used.
+The columns stay on the workers; only counts come back. The data of a worker depend only on its
+source and the rewrites, so Dask can rebuild them if a worker is lost. Dask waits forever for paused
+or lost workers; this module raises a one-line error instead.
+Only this module uses Dask, and imports it when needed.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from conjunct.memory import available_bytes, byte_text
 NOT_INSTALLED = "Dask is not installed: pip install 'dask[array,dataframe]' distributed"
 
 _SECONDS_TO_CONNECT = 10
-# How often to check that the workers go on, and how long they may stall.
+# interval of checks for progress of the workers, and how long they may stall
 _SECONDS_BETWEEN_LOOKS = 2.0
 _SECONDS_OF_PATIENCE = 30.0
-# Bytes that a task needs besides the part it reads.
+# bytes that a task needs in addition to the part that it reads
 _LEAST_BYTES = 1 << 25
-# Packages whose versions must agree on driver and workers, for the same features.
+# packages whose versions must match on driver and workers, because features depend on them
 _CHECKED = ("conjunct", "dask", "distributed", "narwhals", "numpy")
-# Modules that a worker loads sooner or later.
+# modules that every worker loads eventually
 _LOADED = ("conjunct.estimators", "polars")
-# Settings that stop a cluster from watching itself, which takes a tenth of a core or more.
+# settings that turn off the monitoring of a cluster, which takes a tenth of a core or more
 _UNWATCHED = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -70,27 +70,27 @@ _UNWATCHED = {
 Lazy = Any
 """A ``Delayed`` of a part, of some parts, or of their counts."""
 Parts = tuple[Columns, ...]
-"""The parts that one task counts: a task costs Dask milliseconds, whatever it does."""
+"""The parts that one task counts, because every task costs Dask milliseconds."""
 
-# Bytes that may be sent with the tasks of a graph, and about how many there are per column.
+# limit of the bytes sent with the tasks of a graph, and their approximate number per column
 _WITH_TASKS = 1 << 20
 _BYTES_A_COLUMN = 64
-# Counts of this many parts are added at a time, on any worker.
+# number of parts whose counts a worker adds at once
 _BRANCHES = 8
-# Distinct rows are counted in tasks of about this many bytes, which together take a small share of
-# the workers' memory, in buckets of about this many rows, which stay in the cache.
+# Distinct rows are counted in tasks of about this many bytes, a small share of the workers' memory,
+# and in buckets of about this many rows, which fit in the cache.
 _DISTINCT_BYTES = 1 << 25
 _DISTINCT_SHARE = 20
 _BUCKET_ROWS = _MOST_BUCKETS = 1 << 12
 _FINGERPRINT_BYTES = 16
-# Parts are there as read and as rewritten, and half of a worker's memory is for what it does.
+# parts exist as read and as rewritten, and half of a worker's memory is for its tasks
 _COPIES = 4
-# Where lists of rows are faster, they take at most this many times the bytes of bits.
+# lists of rows are faster, but may take at most this many times the bytes of bits
 _LISTS = 8
-# Parts that a worker holds are counted in one task for each of its threads, or in more if those of
-# a task would be larger than this.
+# A worker counts its parts in one task per thread, or in more tasks if a task would exceed this
+# size.
 _TASK_BYTES = 1 << 28
-# The least a part takes while it is read, times its packed size; measured on Parquet files.
+# minimum memory for reading a part, as a multiple of its packed size, measured on Parquet files
 _WHILE_READ = 5
 
 
@@ -119,7 +119,7 @@ class Dask(Engine):
     ) -> Partitions:
         rows, most_rows = data, 0
         if not hasattr(data, "columns"):
-            # the chunks of an array get all columns; mostly they know how many rows they have
+            # rechunk to all columns; usually the numbers of rows are known
             rows = data.rechunk({1: -1})
             most_rows = int(np.nan_to_num(max(rows.chunks[0])))
         parts = np.ravel(np.array(rows.to_delayed(), object)).tolist()
@@ -148,12 +148,12 @@ class Dask(Engine):
             return data.map_partitions(make, meta=make(data._meta))
         rows = data.rechunk({1: -1})
         chunks = rows.chunks[0], (n_columns,)
-        # the blocks of an array are of one type, whether a cell is missing in them or not
+        # all blocks of an array have one type, with or without missing cells
         return rows.map_blocks(_make_as_type, make, dtype, chunks=chunks, dtype=dtype)
 
 
 class DaskPartitions(Partitions):
-    """Columns on the workers of Dask, or of its default scheduler where there is no cluster."""
+    """Columns on the workers of Dask, or on its default scheduler without a cluster."""
 
     def __init__(
         self,
@@ -164,11 +164,11 @@ class DaskPartitions(Partitions):
     ) -> None:
         """Hold parts on the workers.
 
-        ``part_bytes`` is what the largest part takes, packed, if that is known already.
+        ``part_bytes`` is the packed size of the largest part, if known.
         """
         self.n_columns = n_columns
         client = active_client()
-        # parts that are too large to stay are made again from their source at each count
+        # parts that do not fit in memory are read again from their source at each count
         self._keeps, self._memory = True, inf
         if client is not None:
             workers = check_workers(client, _WHILE_READ * part_bytes)
@@ -195,11 +195,11 @@ class DaskPartitions(Partitions):
             self._begin_with(self._hold([*map(change, source)]))
 
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        """Count in each part after the rewrites, and add up where the parts are."""
+        """Count in each part after the rewrites, and add the counts on the workers."""
         parts, ahead = self._nearest(rewrites)
         if ahead:
             make = with_value(_after, ahead, len(parts), n_columns)
-            # the workers keep them for the next time
+            # the workers keep them for the next count
             parts = self._hold([*map(make, parts)])
             self._latest = rewrites, parts
         level = [*map(with_value(_count_parts, count, len(parts), n_columns), parts)]
@@ -212,11 +212,11 @@ class DaskPartitions(Partitions):
         return self._start_distinct_rows()()
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        # parts that cannot stay would have to stay until the next count has used them too
+        # parts that cannot stay in memory would have to stay until the next count
         return self._start_distinct_rows() if self._keeps else self.count_distinct_rows
 
     def _start_distinct_rows(self) -> Callable[[], int]:
-        """Bring equal rows together on one worker, as 128-bit fingerprints, and count them."""
+        """Collect equal rows on one worker as 128-bit fingerprints, and count them."""
         n_tasks = 1 + _FINGERPRINT_BYTES * self.n_rows // _DISTINCT_BYTES
         n_buckets = max(n_tasks, min(_MOST_BUCKETS, 1 + self.n_rows // _BUCKET_ROWS))
         edges = even_edges(n_buckets, n_tasks)
@@ -241,7 +241,7 @@ class DaskPartitions(Partitions):
 
 
 def task(value: object) -> Any:
-    """Return a lazy version of a function, which is called on a worker, or of a value."""
+    """Return a lazy value, or a lazy function, which is called on a worker."""
     try:
         from dask import delayed
     except ImportError:
@@ -252,10 +252,10 @@ def task(value: object) -> Any:
 def with_value(
     function: Callable[..., Any], value: object, n_tasks: int, n_columns: int
 ) -> Callable[..., Lazy]:
-    """Return ``function(value, …)`` for many tasks; the value grows with the columns.
+    """Bind a value to a function for many tasks; the size of the value grows with the columns.
 
-    A small value is sent with each task, a large one to one worker and from there to others.
-    Dask does not look into either, which would take longer than the task.
+    A small value is sent with each task; a large one goes to one worker, and from there to others.
+    Dask does not inspect either, which would take longer than the task.
     """
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         return task(partial(function, value))  # type: ignore[no-any-return]
@@ -263,7 +263,7 @@ def with_value(
 
 
 def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
-    """Make some parts, which stay there; return all parts and the size of the largest."""
+    """Build some parts, which stay on their workers; return all parts and the largest size."""
     parts, some = [*parts], slice(None, None, max(1, len(parts) // 3))
     parts[some] = persist(parts[some])
     return parts, max(compute([*map(task(attrgetter("nbytes")), parts[some])]))
@@ -272,13 +272,13 @@ def _probe_sizes(parts: Sequence[Lazy]) -> tuple[Sequence[Lazy], int]:
 def _groups(
     client: Any, parts: Sequence[Lazy], workers: Sequence[Worker], part_bytes: int
 ) -> list[list[Lazy]]:
-    """Wait for parts, and group those that one worker has and may count in one task."""
+    """Wait for parts, and group parts of one worker that one task may count."""
     with _one_line_errors(client):
         futures = _wait(client, parts)
         held = client.who_has(futures)
     of_worker: dict[str, list[Lazy]] = {}
     for part, future in zip(parts, futures, strict=True):
-        # a part that failed is on no worker, and fails again where it is used
+        # a failed part is on no worker, and fails again when it is used
         of_worker.setdefault(min(held.get(future.key) or ("",)), []).append(part)
     threads = {worker.address: worker.n_threads for worker in workers}
     groups = []
@@ -288,7 +288,7 @@ def _groups(
     return groups
 
 
-# These run on workers.
+# These functions run on workers.
 
 
 def _read_part(read: ReadPart, number: int, part: Any) -> Columns:
@@ -334,22 +334,22 @@ def _count_distinct_parts(shares: list[list[InBuckets]]) -> int:
 
 
 class Worker(NamedTuple):
-    """A worker, as the scheduler knows it."""
+    """The scheduler's data about a worker."""
 
     address: str
     n_threads: int
     memory: int
-    """Bytes that it may take, 0 if there is no limit."""
+    """Memory limit in bytes, or 0 without a limit."""
     is_idle: bool
-    """True if it is paused, and does nothing."""
+    """True if it is paused and does no work."""
 
 
 @contextmanager
 def connect(scheduler: str, memory: int | None = None) -> Iterator[Any]:
-    """Connect to the cluster at an address, or (``"local"``) start one on this machine.
+    """Connect to the cluster at an address, or with ``"local"`` start one on this machine.
 
-    ``memory`` is for all workers of the latter together. Dask's log is off while connected: it
-    writes a hundred lines about a lost worker or an interrupt, and conjunct one.
+    ``memory`` limits all workers of a local cluster together. Dask's log is off while connected,
+    because it writes a hundred lines about a lost worker or an interrupt; conjunct writes one.
     """
     try:
         from distributed import Client
@@ -370,15 +370,15 @@ def connect(scheduler: str, memory: int | None = None) -> Iterator[Any]:
         with client:
             yield client
     finally:
-        gc.collect()  # abandoned futures write to the log when they are deleted
+        gc.collect()  # deleting abandoned futures writes to the log
         logging.disable(logging.NOTSET)
 
 
 @contextmanager
 def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
-    """Start workers on this machine, which may take ``memory`` bytes together (0: any).
+    """Start workers on this machine with a total of ``memory`` bytes (0: no limit).
 
-    They have no dashboard, make no profiles and do not watch themselves.
+    They have no dashboard, no profiles and no monitoring.
     """
     import dask
     from distributed import Client, LocalCluster
@@ -389,7 +389,7 @@ def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
             threads_per_worker=1,
             memory_limit=memory // n_workers,
             dashboard_address=None,
-            # any free port: the usual one may belong to another cluster, which Dask warns of
+            # any free port, because Dask warns if another cluster uses the default port
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
@@ -398,16 +398,16 @@ def local_cluster(n_workers: int, memory: int) -> Iterator[Any]:
         yield client
     finally:
         for half in (client, cluster):
-            # after a lost worker it may not close in good order
+            # after a lost worker, closing may fail
             with _delay_signals(), suppress(Exception):
                 half.close()
 
 
 @contextmanager
 def _delay_signals() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM until a cluster has started or stopped: half of one cannot close.
+    """Delay Ctrl-C and SIGTERM while a cluster starts or stops: half a cluster cannot close.
 
-    Workers that are started here never see Ctrl-C, which a terminal sends to them too.
+    Workers that start here never see Ctrl-C, which a terminal would also send to them.
     """
     if sys.platform == "win32" or current_thread() is not main_thread():
         yield
@@ -428,7 +428,7 @@ def _delay_signals() -> Iterator[None]:
 
 
 def active_client() -> Any | None:
-    """Return the client that Dask works with, if it is one of a cluster."""
+    """Return the client that Dask uses, if it belongs to a cluster."""
     import dask
 
     return getattr(dask.base.get_scheduler(), "__self__", None)
@@ -451,12 +451,12 @@ def gather(values: Sequence[Any]) -> list[Any]:
 
 
 def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
-    """Wait as long as the workers go on, and return the futures; raise if they stall."""
+    """Wait while the workers make progress, and return the futures; raise if they stall."""
     from distributed import futures_of, wait
 
     futures, stuck_since = [futures_of(value)[0] for value in values], None
     while True:
-        # the result is read later: it may be a TimeoutError of the work itself
+        # read the result later, because it may be a TimeoutError of the task itself
         with suppress(TimeoutError):
             wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
         if all(future.done() for future in futures):
@@ -469,7 +469,7 @@ def _wait(client: Any, values: Sequence[Any]) -> list[Any]:
 
 
 def persist(values: Sequence[Any]) -> list[Any]:
-    """Let Dask compute the values in the background, and keep them."""
+    """Compute the values in the background, and keep them on the workers."""
     import dask
 
     with _one_line_errors(active_client()):
@@ -477,16 +477,16 @@ def persist(values: Sequence[Any]) -> list[Any]:
 
 
 def check_workers(client: Any, needed: int = 0) -> list[Worker]:
-    """Return the workers; refuse a cluster without any, with other versions or small memory.
+    """Return the workers; refuse a cluster without workers, with other versions or small memory.
 
-    ``needed`` are the bytes that a task takes, as far as that is known.
+    ``needed`` is the memory of a task in bytes, if known.
     """
     import dask
 
     with _one_line_errors(client):
         workers = _workers(client)
         if all(worker.is_idle for worker in workers):
-            # paused workers do not count here; the error below says what they lack
+            # this ignores paused workers; the error below says how much memory they lack
             with suppress(TimeoutError):
                 client.wait_for_workers(1, timeout=_SECONDS_TO_CONNECT)
             workers = _workers(client)
@@ -494,19 +494,19 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
             raise InputError(
                 f"the Dask scheduler at {_address(client)} has no workers: start some first"
             )
-        # a worker that has just died is still on the scheduler's list, and does not answer
+        # a worker that has just died is still on the scheduler's list but does not answer
         found = client.run(_make_probe(), _CHECKED, _LOADED, on_error="ignore")
         workers = [worker for worker in workers if worker.address in found]
     check_versions({worker: versions for worker, (versions, _) in found.items()})
-    # beyond this share of its memory, a worker pauses
+    # a worker pauses above this share of its memory
     share = dask.config.get("distributed.worker.memory.pause") or 1
     for worker in workers:
         taken = found[worker.address][1]
         least = int((taken + _LEAST_BYTES + needed) / share)
-        least += -least % 10**7  # rounded up, so that the amount in the message is enough
+        least += -least % 10**7  # round up, because the amount in the message must be enough
         if worker.memory and worker.memory < least:
             raise InputError(
-                f"worker {worker.address} may use {byte_text(worker.memory)} of memory, and Python "
+                f"worker {worker.address} may use {byte_text(worker.memory)} of memory, but Python "
                 f"and its libraries already use {byte_text(taken)}: each worker needs at least "
                 f"{byte_text(least)} ({byte_text(least * len(found))} for all "
                 f"{len(found)} workers)"
@@ -515,21 +515,21 @@ def check_workers(client: Any, needed: int = 0) -> list[Worker]:
 
 
 def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
-    """Refuse workers with other versions of what counts here."""
+    """Refuse workers with other versions of relevant packages."""
     here, _ = _make_probe()(_CHECKED, ())
     for worker, there in found.items():
         for name, wanted in here.items():
             if there[name] != wanted:
                 raise InputError(
-                    f"worker {worker} has {name} {there[name]}, and this session {wanted}: "
+                    f"worker {worker} has {name} {there[name]}, but this session has {wanted}: "
                     f"install the same versions on all workers"
                 )
 
 
 def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, str], int]]:
-    """Return a function that gives a worker's versions, and the bytes of its Python.
+    """Return a function that reads a worker's versions and the memory of its Python.
 
-    Its code is sent with it, because a worker may not even have conjunct.
+    The function is sent with its code, because a worker may not have conjunct installed.
     """
 
     def probe(names: Sequence[str], loaded: Sequence[str]) -> tuple[dict[str, str], int]:
@@ -557,12 +557,12 @@ def _make_probe() -> Callable[[Sequence[str], Sequence[str]], tuple[dict[str, st
 
 
 def total_memory(workers: Sequence[Worker]) -> float:
-    """Return the bytes of all workers, infinite if one has no limit."""
+    """Return the memory of all workers, infinite if one has no limit."""
     return sum(worker.memory or inf for worker in workers)
 
 
 def _explain_stall(client: Any) -> str | None:
-    """Return why the workers stall, if they do."""
+    """Explain why the workers stall, if they do."""
     workers = _workers(client)
     if not workers:
         return f"the Dask scheduler at {_address(client)} has no workers left: start some"
@@ -570,8 +570,8 @@ def _explain_stall(client: Any) -> str | None:
         first = workers[0]
         return (
             f"all {len(workers)} Dask workers are paused because their memory is full "
-            f"({first.address} may use {byte_text(first.memory)}): allow them more, or use "
-            "smaller partitions"
+            f"({first.address} may use {byte_text(first.memory)}): allow them more memory, "
+            "or use smaller partitions"
         )
     return None
 
@@ -606,15 +606,15 @@ def _one_line_errors(client: Any | None) -> Iterator[None]:
         n_lost = error.allowed_failures + 1
         raise ClusterError(
             f"the same task killed {n_lost} Dask {'worker' if n_lost == 1 else 'workers'}, the "
-            f"last at {error.last_worker.address}, probably for lack of memory: allow them more, "
-            "or use smaller partitions"
+            f"last at {error.last_worker.address}, probably for lack of memory: allow workers "
+            "more memory, or use smaller partitions"
         ) from None
     except (Exception, CancelledError) as error:
         if isinstance(error, CancelledError | CommClosedError) or client.status != "running":
             try:
                 client.run_on_scheduler(int)
                 lost = "a Dask worker was lost during a request"
-            except (Exception, CancelledError):  # noqa: BLE001  whatever it was, no answer came
+            except (Exception, CancelledError):  # noqa: BLE001  any error means that there was no answer
                 where = f"the Dask scheduler at {_address(client)}"
                 lost = f"lost the connection to {where}: check that it runs"
             raise ClusterError(f"{lost}; start again: a fit with a checkpoint resumes") from None

@@ -1,8 +1,8 @@
-"""Columns that are merged in place, one pair at a time, with the counts of all pairs.
+"""Merge columns in place, one pair at a time, with the counts of all pairs.
 
 When columns i and j are merged, a new column i ∧ j takes the next position, and i ∧ ¬j and ¬i ∧ j
-stay at the positions of i and j. Only i ∧ j is counted with the others: all other counts follow
-by subtraction. So a merge costs the count of one column, however many columns there are.
+stay at the positions of i and j. Only i ∧ j is counted with all columns; the other counts follow
+by subtraction. So a merge costs the count of one column, regardless of the number of columns.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from conjunct.columns import (
 
 Slots = NDArray[np.int32]
 
-# pairs that may be the best, for which there is room at first
+# initial room for pairs that may be the best
 _CANDIDATES = 64
 
 
 class CompleteMerging:
-    """Columns without missing cells, which change with every merge, and their counts.
+    """Columns without missing cells, which change with each merge, and their counts.
 
     ``first`` are the counts before any merge. Empty columns keep their positions.
     """
@@ -51,7 +51,7 @@ class CompleteMerging:
         self._begin_pairs(first.to_matrix(LARGEST_MATRIX // 4))
 
     def _begin_pairs(self, joint: Counts | None) -> None:
-        """Hold the counts of pairs as a matrix, or as lists where it would be too large."""
+        """Store the counts of pairs as a matrix, or as lists if a matrix would be too large."""
         self._pairs: MatrixPairs | ListedPairs
         if joint is None:
             self._pairs = ListedPairs(self.n_columns, self.first.pairs)  # type: ignore[attr-defined]
@@ -63,7 +63,7 @@ class CompleteMerging:
         return self._supports[: self.n_columns]
 
     def row(self, column: int) -> Contingency:
-        """Return the pairs of a column with the others that it meets; ``left`` is the column."""
+        """Return the pairs of a column with columns in common rows; ``left`` is the column."""
         partners, joint = self._joint_row(column)
         left, supports = np.full(len(partners), column), self.supports
         own, others = supports[left], supports[partners]
@@ -99,14 +99,14 @@ class CompleteMerging:
     def _merge_pairs(self, left: int, right: int) -> int:
         joint = self._columns.merge(left, right)
         n_both = int(joint[left])
-        # the new column shares no row with the rests of the two
+        # the new column shares no row with the rests of its parts
         joint[left] = joint[right] = 0
         self._pairs.merge(left, right, joint)
         return n_both
 
 
 class MatrixPairs:
-    """Joint counts of all pairs as a matrix with room to grow."""
+    """The joint counts of all pairs in a matrix with room for more columns."""
 
     def __init__(self, joint: Counts, room: int) -> None:
         self._n = len(joint)
@@ -140,7 +140,7 @@ class MatrixPairs:
 
 
 class ListedPairs:
-    """Joint counts of the pairs that meet, where a matrix of all pairs would be too large."""
+    """The joint counts of pairs with common rows, if a matrix of all pairs would be too large."""
 
     def __init__(self, n_columns: int, met: CommonPairs) -> None:
         left, right, joint = met
@@ -169,7 +169,7 @@ class ListedPairs:
 
 
 class GrowableArray:
-    """An array that grows at its end; what it holds may be changed in place."""
+    """An array that grows at its end and whose values may be changed in place."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._array = values.copy()
@@ -200,7 +200,7 @@ class GrowableArray:
 def _apply_changes(
     partners: Slots, joint: Counts, more: Slots, changes: Counts
 ) -> tuple[Slots, Counts]:
-    """Return joint counts by partner after some changes, without partners no longer met."""
+    """Return joint counts by partner after some changes, without partners that have become 0."""
     columns = np.concatenate([partners, more])
     order = np.argsort(columns, kind="stable")
     columns, counts = columns[order], np.concatenate([joint, changes])[order]
@@ -225,16 +225,16 @@ class EvidenceInC:
         tags: Sequence[tuple[int, ...]],
         patterns: Any | None,
     ) -> None:
-        """Begin to look for the pair with the most evidence.
+        """Start the search for the pair with the most evidence.
 
-        ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the rows with all tags of
-        each column's pattern, and ``tags`` the ranks of the names of these. Given ``patterns``, C
-        counts and joins them.
+        ``logs`` is x·log2(x) of every possible count, ``pattern_rows`` the number of rows with all
+        tags of each column's pattern, and ``tags`` the ranks of their names. With ``patterns``, C
+        counts and joins the patterns.
         """
         rows = np.array(pattern_rows, np.int32)
         starts = np.cumsum([0, *map(len, tags)], dtype=np.int64)
         ranks = np.fromiter(chain.from_iterable(tags), np.int32)
-        # C reads these for as long as it looks
+        # keep these alive, because C reads them during the search
         self._held = logs, patterns
         in_c = self._in_c, None if patterns is None else patterns.pointer
         made = native_library.native_evidence_new(
@@ -244,18 +244,18 @@ class EvidenceInC:
         weakref.finalize(self, native_library.native_evidence_free, self._search)
 
     def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
-        """Make the next merges, at most ``most``, in C; none where no pair may be joined.
+        """Make the next merges, at most ``most``, in C; none if no pair may be joined.
 
-        Each is two columns, their supports and joint count, and its evidence. ``None`` where
-        columns or patterns are not in C: then merges are made one by one.
+        A merge consists of two columns, their supports and joint count, and its evidence. The
+        result is ``None`` if C does not have the columns or patterns; then Python merges.
         """
         return None
 
     def most_evidence(self) -> tuple[list[int], float, bool] | None:
-        """Return the best pair: columns, supports and joint count; its evidence.
+        """Return the columns, supports and joint count of the best pair, and its evidence.
 
-        The last is whether the rows of its patterns are known. If not, the pair is the best only
-        as far as its features say.
+        The last value is True if the rows of its patterns are known. Otherwise the pair is the best
+        only by the counts of its features.
         """
         found, value = np.empty(5, np.int32), np.empty(1, np.float64)
         state = native_library.native_evidence_best(self._search, address(found), address(value))
@@ -263,20 +263,20 @@ class EvidenceInC:
         return (found.tolist(), value.item(), state == 1) if state else None
 
     def cap_evidence(self, left: int, right: int, table: tuple[int, int, int, int]) -> None:
-        """Bound the evidence of a pair by that of its patterns, whose table is given."""
+        """Limit the evidence of a pair to that of its patterns, from their table."""
         _check_memory(native_library.native_evidence_cap(self._search, left, right, *table))
 
     def merge_evidence(self, left: int, right: int, pattern_rows: int) -> None:
-        """Take notice of a merge; ``pattern_rows`` have all tags of both, unless C counts them."""
+        """Record a merge; ``pattern_rows`` counts the rows with all tags of both, unless C does."""
         done = native_library.native_evidence_merged(self._search, left, right, pattern_rows)
         _check_memory(done)
 
 
 class MaskedMerging:
-    """Columns some of whose cells are missing: counts do not subtract, so three are counted.
+    """Columns with missing cells, in which counts do not subtract, so three columns are counted.
 
-    Matrices with room to grow: rows in which i and j are both true, in which i is true and j is
-    known, and in which both are known.
+    The matrices have room for more columns. They count the rows in which i and j are both true, in
+    which i is true and j is known, and in which both are known.
     """
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
@@ -324,7 +324,7 @@ class MaskedMerging:
 
 
 class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
-    """The same where counts fit in 32 bits: C reads the matrices."""
+    """Columns with missing cells whose counts fit in 32 bits, so C can read the matrices."""
 
     def __init__(self, first: Any, columns: MergedColumns) -> None:
         super().__init__(first, columns)
@@ -338,7 +338,7 @@ class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
         _check_memory(native_library.native_pairs_masked(self._in_c, *size, *places))
 
     def table(self, left: int, right: int) -> tuple[int, int, int, int]:
-        """Return the rows in which both columns are known, and those with each and with both."""
+        """Count the rows in which both columns are known, and those with each and with both."""
         true, across, known = self._matrices
         counts = known[left, right], across[left, right], across[right, left], true[left, right]
         return tuple(map(int, counts))  # type: ignore[return-value]
@@ -350,7 +350,7 @@ class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
 
 
 class CompiledMerging(CompleteMerging, EvidenceInC):
-    """The same in C, where counts fit in 32 bits: faster, and C looks for the best pair too."""
+    """Columns in C, for counts that fit in 32 bits. C also finds the best pair."""
 
     def _begin_pairs(self, joint: Counts | None) -> None:
         self._is_matrix = joint is not None
@@ -366,7 +366,7 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
             check_counts(self._room, 4)
             joint = np.ascontiguousarray(joint, np.int32)
             _check_memory(native_library.native_pairs_matrix(self._in_c, address(joint)))
-        # room for the pairs that C finds
+        # room for the results of C
         self._found = np.empty((_CANDIDATES, 5), np.int32)
 
     def _joint_row(self, column: int) -> tuple[NDArray[np.intp], Counts]:
@@ -403,8 +403,8 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
     ) -> None:
         """Order pairs by the bits that they save, if they pass an exact test.
 
-        ``total`` is S and ``n_used`` is T; pairs whose sizes are above ``max_size`` together are
-        left out.
+        ``total`` is S and ``n_used`` is T. Pairs whose sizes sum to more than ``max_size`` are left
+        out.
         """
         costs, sizes = (
             np.ascontiguousarray(costs, np.float64),
@@ -414,7 +414,7 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         _check_memory(native_library.native_order(self._in_c, *rules))
 
     def candidates(self) -> list[list[int]]:
-        """Return the pairs that may be best: two columns, their supports and joint count."""
+        """Return the pairs that may be best, as two columns, their supports and joint count."""
         n: int = native_library.native_best(self._in_c, address(self._found), len(self._found))
         if n > len(self._found):
             self._found = np.empty((2 * n, 5), np.int32)
@@ -422,7 +422,7 @@ class CompiledMerging(CompleteMerging, EvidenceInC):
         return self._found[:n].tolist()  # type: ignore[no-any-return]
 
     def forbid(self, left: int, right: int) -> None:
-        """Leave a pair out for as long as neither column changes."""
+        """Leave a pair out until one of its columns changes."""
         _check_memory(native_library.native_forbid(self._in_c, left, right))
 
     def run_evidence(self, most: int) -> list[tuple[list[int], float]] | None:
@@ -454,7 +454,7 @@ Merging = CompleteMerging | MaskedMerging
 
 
 def _check_memory(result: Any) -> Any:
-    """Raise if C has returned nothing."""
+    """Raise an error if C returned nothing."""
     if not result:
         raise MemoryError("not enough memory for the counts of pairs")
     return result

@@ -1,7 +1,7 @@
-"""Columns whose rows are in parts, each of which counts: their counts add up.
+"""Columns whose rows are in parts, which are counted separately; the counts are then added.
 
-What a part holds after some iterations depends only on its source and the rewrites so far.
-Only counts are held together; each iteration is one pass over the parts.
+The contents of a part depend only on its source and the rewrites so far. Only counts are held
+together, and each iteration is one pass over the parts.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from conjunct.errors import InputError
 from conjunct.parameters import Registry
 
 Rewrites = tuple[AnyRewrite, ...]
-# A page is in memory with what it is rewritten to, its conjunctions, and the kernel's copies.
+# memory holds a page, its rewritten version, its conjunctions and the kernel's copies
 _COPIES_OF_A_PAGE = 5
 
 ReadPart = Callable[[Any], Columns]
-"""Reads the columns of one part, here or on a worker."""
+"""Read the columns of one part, here or on a worker."""
 MakeParts = Sequence[Callable[[], Columns]]
-"""Calls by which workers make parts."""
+"""Calls with which workers build parts."""
 
 
 class Partitions(ABC):
     """Parts of the rows, on disk or on other machines, all in one layout.
 
-    Parts as they were read (``_source``) stay. So do those after the rewrites that were last
-    asked for, because the next rewrites mostly follow on these.
+    The original parts (``_source``) stay, and so do the parts after the last requested rewrites,
+    because the next rewrites usually extend these.
     """
 
     n_rows: int
@@ -63,13 +63,13 @@ class Partitions(ABC):
 
     @abstractmethod
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
-        """Add up what is counted in each part after some rewrites.
+        """Sum the counts of all parts after some rewrites.
 
         ``n_columns`` is the number of columns whose counts will be held together.
         """
 
     def total_of_source(self, count: Callable[[Any], Any]) -> Any:
-        """Add up what is counted in each part as it was read."""
+        """Sum the counts of all original parts."""
         return self.total((), count, self.n_columns)
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Partitions(ABC):
         """Count the distinct rows of all parts."""
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        """Begin to count them, if workers do; the function returned waits for the number."""
+        """Start counting distinct rows, if workers do it; return a function that waits for it."""
         return self.count_distinct_rows
 
     @cached_property
@@ -85,7 +85,7 @@ class Partitions(ABC):
         return survey_size(self.total_of_source, self.n_columns)
 
     def size_of(self, n_columns: int) -> Size:
-        """Return the size of some columns, as far as it matters in this layout."""
+        """Return the size of some columns that matters in this layout."""
         return self.layout.size_in_parts(self.n_rows, n_columns, lambda: self._size)
 
     def _begin_with(self, parts: Any) -> None:
@@ -100,22 +100,22 @@ class Partitions(ABC):
         return found == {self.layout}
 
     def _nearest(self, rewrites: Rewrites) -> tuple[Any, Rewrites]:
-        """Return the parts to start from, and the rewrites that are still to be done."""
+        """Return the parts to start from, and the remaining rewrites."""
         done, parts = self._latest
-        # the very same objects, because arrays have no ==
+        # compare identity, because arrays cannot be compared with ==
         if len(done) <= len(rewrites) and all(map(is_, rewrites, done)):
             return parts, rewrites[len(done) :]
         return self._source, rewrites
 
 
 def sum_counts(values: Iterable[Any]) -> Any:
-    """Add up what parts counted: anything that can be added, or flat tuples of it."""
+    """Sum the counts of parts: anything that can be added, or flat tuples of such things."""
     return reduce(lambda a, b: tuple(map(add, a, b)) if isinstance(a, tuple) else a + b, values)
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedColumns:
-    """The columns of partitions after some rewrites."""
+    """The columns of parts after some rewrites."""
 
     parts: Partitions
     rewrites: Rewrites = ()
@@ -136,18 +136,18 @@ class PartitionedColumns:
         return self.parts.total(self.rewrites, count, self.n_columns + n_more)
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> PartitionedColumns:
-        # parts are not touched until the next counts are asked for
+        # parts change only when the next counts are requested
         return replace(self, rewrites=(*self.rewrites, *rewrites))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> PartitionedColumns:
-        # parts make them again rather than hold them between two passes
+        # parts recompute them instead of holding them between two passes
         return self
 
     def in_place(self) -> MergedParts:
         return MergedParts(self)
 
     def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
-        """Estimate what a fit takes, besides the parts."""
+        """Estimate the memory of a fit without the parts."""
         size = self.parts.size_of(self.n_columns)
         return size.estimate_cost(self.parts.layout.kind, in_parts=True, in_merges=in_merges)
 
@@ -164,14 +164,14 @@ class PartitionedColumns:
         return self.n_rows * self.n_columns - int(self.count_known().sum())
 
     def count_distinct_rows(self) -> int:
-        # a rewrite loses nothing: rows that differ before it differ after it
+        # rewrites lose nothing: rows that differ before a rewrite differ after it
         return self.parts.count_distinct_rows()
 
     def begin_distinct_rows(self) -> Callable[[], int]:
         return self.parts.begin_distinct_rows()
 
     def count_null_rows(self) -> int:
-        # the conjunctions of a pair cover what the two columns cover
+        # the conjunctions of a pair are true in the same rows as the two columns
         return int(self.parts.total_of_source(count_null_rows))
 
     def fingerprint(self) -> int:
@@ -179,7 +179,7 @@ class PartitionedColumns:
 
 
 class MergedParts:
-    """Columns in parts that are merged in place: each merge is one pass over them."""
+    """Columns in parts, merged in place; each merge is one pass over the parts."""
 
     def __init__(self, store: PartitionedColumns) -> None:
         self._store = store
@@ -194,18 +194,18 @@ class MergedParts:
 
 
 class Engine(ABC):
-    """A place where rows are in parts, each of which counts by itself."""
+    """A system that holds rows in parts and counts each part separately."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     advice: ClassVar[str]
-    """The advice where all rows must be in memory."""
+    """The advice if all rows must be in memory."""
     takes_expressions: ClassVar[bool] = False
-    """True if its tables compute expressions of narwhals by themselves."""
+    """True if its tables can compute narwhals expressions."""
 
     @abstractmethod
     def recognizes(self, data: Any) -> bool:
-        """Return True if these rows are the engine's, without importing its library."""
+        """Return True if these rows belong to the engine, without importing its library."""
 
     @abstractmethod
     def head(self, data: Any) -> Any:
@@ -215,7 +215,7 @@ class Engine(ABC):
     def partitions(
         self, data: Any, read: ReadPart, n_columns: int, storage: StorageKind, n_jobs: int | None
     ) -> Partitions:
-        """Return the rows as parts that count; ``read`` makes columns of one."""
+        """Return the rows in parts that can be counted; ``read`` converts one part to columns."""
 
     def collect_columns(self, data: Any, positions: Sequence[int]) -> Any:
         """Return some columns of a raw table as a data frame in memory."""
@@ -224,19 +224,19 @@ class Engine(ABC):
     def from_tasks(
         self, tasks: MakeParts, n_columns: int, storage: StorageKind, part_bytes: int
     ) -> Partitions:
-        """Return parts that workers make by calls; the largest takes ``part_bytes``, packed."""
+        """Return parts that workers build by calls; the packed size is at most ``part_bytes``."""
         raise InputError(f"{self.name} has no workers that read files")
 
     def connect(self, address: str | None, memory: int | None) -> AbstractContextManager[object]:
-        """Connect to a cluster, or start one here, which may take ``memory`` bytes."""
-        raise InputError(f"{self.name} is no cluster")
+        """Connect to a cluster, or start one here with at most ``memory`` bytes."""
+        raise InputError(f"{self.name} is not a cluster")
 
     def map_partitions(
         self, data: Any, make: Callable[[Any], Any], n_columns: int, dtype: Any
     ) -> Any:
-        """Return a lazy collection of what ``make`` makes of each part.
+        """Return a lazy collection with ``make`` applied to each part.
 
-        It has ``n_columns``; where the engine has to know, their cells are of type ``dtype``.
+        It has ``n_columns``. If the engine needs the type of cells, it is ``dtype``.
         """
         raise InputError(self.advice)
 
@@ -249,11 +249,11 @@ def engine_of(data: Any) -> Engine | None:
     return next((engine for engine in ENGINES.values() if engine.recognizes(data)), None)
 
 
-# Rows on disk: streams of files, whose columns are kept in pages of a scratch file.
+# Rows on disk: streams of files, with columns in pages of a scratch file.
 
 
 class StreamedRows(ABC):
-    """Rows that are read in batches, whenever they are needed."""
+    """Rows that are read in batches when needed."""
 
     @property
     @abstractmethod
@@ -262,7 +262,7 @@ class StreamedRows(ABC):
 
     @abstractmethod
     def partitions(self, read: ReadPart, n_jobs: int | None, storage: StorageKind) -> Partitions:
-        """Return the rows in parts."""
+        """Divide the rows into parts."""
 
 
 class Disk(Engine):
@@ -288,7 +288,7 @@ class Disk(Engine):
 
 
 class Page(NamedTuple):
-    """The place of some arrays in a scratch file, one after the other."""
+    """The position of consecutive arrays in a scratch file."""
 
     start: int
     arrays: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]
@@ -304,7 +304,7 @@ class PartPage(NamedTuple):
 
 @contextmanager
 def room_in_scratch() -> Iterator[None]:
-    """Name the folder that is full: a file without a name cannot be named in an error."""
+    """Name the folder that is full in errors, because the scratch file has no name."""
     try:
         yield
     except OSError as error:
@@ -313,11 +313,11 @@ def room_in_scratch() -> Iterator[None]:
 
 
 class ScratchFile:
-    """Pages in a file without a name, which is deleted when the process ends."""
+    """Pages in an unnamed file, which is deleted when the process ends."""
 
     def __init__(self) -> None:
-        # In TMPDIR; not even a kill leaves it behind. Without a buffer: what a full disk refused
-        # must not be tried again at the end.
+        # In TMPDIR; it disappears even if the process is killed. Without a buffer, because a write
+        # that failed on a full disk must not be repeated at the end.
         self._file = tempfile.TemporaryFile(prefix="conjunct-", buffering=0)  # noqa: SIM115
         self._close = weakref.finalize(self, self._file.close)
         self.parts: list[PartPage] = []
@@ -331,11 +331,11 @@ class ScratchFile:
         return int(self._file.seek(0, 2))
 
     def append(self, part: Columns) -> None:
-        """Write a part of the rows."""
+        """Write a part."""
         self.parts.append(PartPage(self.write(part.arrays()), type(part), part.n_rows))
 
     def read_part(self, part: PartPage, n_jobs: int | None = None) -> Columns:
-        """Read a part of the rows."""
+        """Read a part."""
         return part.layout.from_arrays(self.read(part.page), part.n_rows, n_jobs)
 
     def write(self, arrays: Arrays) -> Page:
@@ -357,7 +357,7 @@ class ScratchFile:
             while left:
                 n_read = self._file.readinto(left)
                 if not n_read:
-                    raise OSError("a scratch file is shorter than what was written to it")
+                    raise OSError("a scratch file is shorter than the data written to it")
                 left = left[n_read:]
         return arrays
 
@@ -366,9 +366,9 @@ class ScratchFile:
 
 
 class DiskPartitions(Partitions):
-    """Columns in a scratch file, for which ``memory`` bytes may be used.
+    """Columns in a scratch file, which use up to ``memory`` bytes of memory.
 
-    The counts of pairs of columns are in memory; the rest is for one page at a time.
+    Memory holds the counts of pairs of columns; the rest is for one page at a time.
     """
 
     def __init__(
@@ -392,7 +392,7 @@ class DiskPartitions(Partitions):
         return sum_counts(map(count, map(self._source.read_part, self._source.parts)))
 
     def count_distinct_rows(self) -> int:
-        """Count the distinct rows exactly: equal ones are in one bucket, which memory holds."""
+        """Count the distinct rows exactly, in buckets that fit in memory and contain equal rows."""
         n_buckets = 1 + self._source.n_bytes // self._page_limit(0)
         scratch = ScratchFile()
         buckets: list[list[Page]] = [[] for _ in range(n_buckets)]
@@ -404,7 +404,7 @@ class DiskPartitions(Partitions):
         )
 
     def _parts(self, rewrites: Rewrites, limit: int) -> Iterator[Columns]:
-        """Yield the parts after the rewrites, which are kept on disk for the next time."""
+        """Yield the parts after the rewrites, and keep them on disk for the next pass."""
         kept, ahead = self._nearest(rewrites)
         parts = (self.layout.of(kept.read_part(page, self.n_jobs)) for page in kept.parts)
         if not ahead:
@@ -420,7 +420,7 @@ class DiskPartitions(Partitions):
         self._latest = rewrites, written
 
     def _page_limit(self, n_columns: int) -> int:
-        """Return the bytes that a page may take besides the counts of ``n_columns`` columns."""
+        """Return the memory for a page, in addition to the counts of ``n_columns`` columns."""
         counts = 0
         if n_columns:
             itemsize = np.dtype(counts_dtype(self.n_rows)).itemsize
@@ -433,11 +433,11 @@ class DiskPartitions(Partitions):
 ENGINES.enter(Disk())
 
 
-# What workers call must be functions of a module.
+# Workers can only call functions of a module.
 
 
 def describe_part(part: Columns) -> tuple[int, Counter[type[Columns]]]:
-    """Return the rows of a part, and its layout; these add up."""
+    """Return the number of rows of a part, and its layout, in a form that can be summed."""
     return part.n_rows, Counter([type(part)])
 
 
@@ -455,7 +455,7 @@ def count_null_rows(part: Any) -> Any:
 
 
 def fingerprint_word(part: Any) -> Any:
-    """Return what a part adds to the fingerprint of all rows."""
+    """Return the contribution of a part to the fingerprint of all rows."""
     return part.fingerprint_word()
 
 

@@ -1,8 +1,8 @@
-"""Spark: the parts of a data frame on the executors, which count; only counts come to the driver.
+"""Spark: count the parts of a data frame on the executors; only counts come to the driver.
 
-A part is packed where its rows are, and kept there; a part of lists of rows is also kept with most
-of the rewrites. The other rewrites are repeated at each count. A part depends only on its source
-and the rewrites, so Spark can make it again when an executor is lost.
+The executors pack parts and keep them. Parts with lists of rows are also kept after most rewrites;
+the other rewrites are repeated at each count. A part depends only on its source and the rewrites,
+so Spark can rebuild it if an executor is lost.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ from conjunct.memory import available_bytes
 
 NOT_INSTALLED = 'Spark is not installed: pip install "conjunct[spark]"'
 
-# Counts of this many parts are added at a time, on any executor.
+# number of parts whose counts an executor adds at once
 _BRANCHES = 8
-# Merges that are repeated at each count before parts are kept with them, and how many times kept
-# parts are made of kept parts: lost ones are made again in as many steps, each in its own process.
+# Number of merges that are repeated at each count before rewritten parts are kept, and maximum
+# chain of kept parts: rebuilding a lost part takes that many steps, each in its own process.
 _MOST_AHEAD = 16
 _STEPS_IN_A_ROW = 4
-# Rows that are packed at a time, whole words of bits, and bytes of a part.
+# rows that are packed at a time (whole words of bits), and bytes of a part
 _ROWS_AT_ONCE = 1 << 16
 _PART_BYTES = 1 << 25
-# Distinct rows are counted in buckets of about this many bytes.
+# approximate size of buckets in which distinct rows are counted
 _BUCKET_BYTES = 1 << 24
 _FINGERPRINT_BYTES = 16
-# A part as a row of a data frame: the arrays that its columns are made of.
+# a part as a row of a data frame: the arrays of its columns
 _PACKED = (
     "layout string, n_rows long, types array<string>, shapes array<string>, cells array<binary>"
 )
@@ -103,7 +103,7 @@ class Spark(Engine):
 
     @contextmanager
     def connect(self, address: str | None, memory: int | None) -> Iterator[None]:
-        """Start a session at a master, or on this machine, without Spark's messages."""
+        """Start a session at a master or on this machine, without Spark's messages."""
         if _active_session() is not None:
             yield
             return
@@ -117,7 +117,7 @@ class Spark(Engine):
 
 
 class SparkPartitions(Partitions):
-    """Columns on the executors of Spark, in its memory or on its disks."""
+    """Columns on the executors of Spark, in memory or on disk."""
 
     def __init__(self, parts: Any, n_columns: int, storage: StorageKind = "auto") -> None:
         """Hold ``parts``, an RDD of columns."""
@@ -133,8 +133,8 @@ class SparkPartitions(Partitions):
     def total(self, rewrites: Rewrites, count: Callable[[Any], Any], n_columns: int) -> Any:
         parts, ahead = self._nearest(rewrites)
         is_much = len(ahead) >= _MOST_AHEAD or any(isinstance(some, Rewrite) for some in ahead)
-        # A merge does not make lists of rows longer. Packed parts would get one more column per
-        # merge, which Python would read at each count: fits took longer.
+        # Merges do not lengthen lists of rows. Packed parts would get one more column per merge,
+        # which Python would read at each count; fits took longer that way.
         if not is_much or self.layout.grows_with_merges:
             return _total(partial(_count_partition, ahead, count), parts)
         if self._n_steps == _STEPS_IN_A_ROW:
@@ -149,7 +149,7 @@ class SparkPartitions(Partitions):
         return total
 
     def count_distinct_rows(self) -> int:
-        """Count the distinct rows: equal ones are in one bucket, as 128-bit fingerprints."""
+        """Count the distinct rows as 128-bit fingerprints, with equal rows in one bucket."""
         n_buckets = 1 + _FINGERPRINT_BYTES * self.n_rows // _BUCKET_BYTES
         fingerprints = self._source.flatMap(partial(_fingerprints, n_buckets))
         together = fingerprints.groupByKey(min(n_buckets, self._source.getNumPartitions()))
@@ -159,12 +159,12 @@ class SparkPartitions(Partitions):
     def _hold(self, parts: Any) -> Any:
         from pyspark import StorageLevel
 
-        # on disk if it does not fit in memory; made again if it is lost
+        # on disk if it does not fit in memory; rebuilt if lost
         return parts.persist(StorageLevel.MEMORY_AND_DISK)
 
 
 def _total(count: Callable[[Iterable[Columns]], Iterator[Any]], parts: Any) -> Any:
-    """Count in each part, and add up on the executors until there is one value."""
+    """Count in each part, and add the counts on the executors."""
     counts, n = parts.mapPartitions(count), parts.getNumPartitions()
     while n > 1:
         n = -(-n // _BRANCHES)
@@ -174,11 +174,11 @@ def _total(count: Callable[[Iterable[Columns]], Iterator[Any]], parts: Any) -> A
         return counts.collect()[0]
 
 
-# These run on executors.
+# These functions run on executors.
 
 
 def _pack_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Any]:
-    """Pack batches of Arrow into parts, each a batch of one row."""
+    """Pack Arrow batches into parts, each a batch with one row."""
     return map(_row_of_part, concat_parts(_read_batches(read, batches), _PART_BYTES))
 
 
@@ -194,7 +194,7 @@ def _read_batches(read: ReadPart, batches: Iterable[Any]) -> Iterator[Columns]:
 
 
 def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Join batches into tables of whole words of rows, except for the last."""
+    """Join batches into tables of whole words of rows, except for the last table."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -241,7 +241,7 @@ def _after(rewrites: Sequence[AnyRewrite], part: Columns) -> Columns:
 def _count_partition(
     rewrites: Sequence[AnyRewrite], count: Callable[[Any], Any], parts: Iterable[Columns]
 ) -> Iterator[Any]:
-    """Add up what the parts of one partition count, if there are any."""
+    """Sum the counts of the parts of one partition, if any."""
     total = [count(part.after(rewrites)) for part in parts]
     if total:
         yield sum_counts(total)
@@ -268,7 +268,7 @@ def _count_distinct_parts(bucket: tuple[int, Iterable[Any]]) -> int:
     return count_distinct(np.concatenate(list(bucket[1])))
 
 
-# These run on the driver.
+# These functions run on the driver.
 
 
 def _active_session() -> Any | None:
@@ -304,7 +304,7 @@ def _session(master: str = "local[*]", memory: int | None = None) -> Any:
 
 @contextmanager
 def _silent_errors() -> Iterator[None]:
-    """Silence standard error, to which Java and Spark write when they start and stop."""
+    """Silence standard error, where Java and Spark write messages when they start and stop."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -318,7 +318,7 @@ def _silent_errors() -> Iterator[None]:
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
-    """Replace an error of an executor, a hundred lines in two languages, by one line."""
+    """Replace the error of an executor, which has a hundred lines in two languages, by one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -1,8 +1,8 @@
-"""Columns with the counts of their pairs, wherever the rows are: one part, or many.
+"""Columns with the counts of their pairs, for rows in one part or in many.
 
-A row of weight w counts as w equal rows, exactly. Rows with weights are in parts by the binary
-digits of their weights, and what is counted in the part of digit b counts 2ᵇ times. So a row is
-there as often as its weight has ones in binary.
+A row of weight w counts exactly as w equal rows. Rows with weights are divided into parts by the
+binary digits of their weights: the counts of the part of digit b are multiplied by 2ᵇ. So a row is
+in as many parts as its weight has ones in binary.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from conjunct.counting.partitioned import (
     sum_counts,
 )
 
-# Fewer rows are counted sooner than equal ones are found; distinct rows must be that many times
-# fewer than all and, where rows are in parts, no more than memory easily holds.
+# Finding equal rows takes longer than counting fewer rows than this. Distinct rows must be fewer
+# than all rows by this factor and, with rows in parts, fit in memory easily.
 _FEWEST_ROWS, _FEWEST_REPEATS, _MOST_DISTINCT = 1 << 15, 4, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Columns and the counts of their pairs, from which those of the next feature set follow."""
+    """Columns and the counts of their pairs, from which the next counts follow."""
 
     store: Store
     counts: PairCounts
@@ -71,19 +71,19 @@ class Tally:
         return cls(store, store.total(partial(_count_pairs, counts_dtype(store.n_rows))))
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Tally:
-        """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites with them."""
+        """Count the conjunctions ``left[k] ∧ right[k]``, once for all rewrites that use them."""
         store = self.store.with_conjunctions(left, right)
         return Tally(store, self.counts.with_conjunctions(left, right, store.total))
 
     def rewritten(self, rewrite: Rewrite) -> Tally:
-        """Return the next tally; ``rewrite`` has the first pairs of ``with_conjunctions``."""
+        """Return the next tally; ``rewrite`` uses the first pairs of ``with_conjunctions``."""
         store = self.store.after([rewrite])
         return Tally(store, self.counts.rewritten(rewrite, store.total))
 
     def merging_with_patterns(
         self, merges: Sequence[MergeRewrite] = ()
     ) -> tuple[Merging, Patterns]:
-        """Return the columns after some merges, to be merged on, and the patterns of each."""
+        """Return the columns after some merges, for further merges, and their patterns."""
         store = self.store
         tally = Tally.of(store.after(merges)) if merges else self
         patterns: Patterns
@@ -101,7 +101,7 @@ class Tally:
         return tally.merging(), patterns
 
     def merging(self, columns: MergedColumns | None = None) -> Merging:
-        """Return the same columns, to be merged in place, one pair at a time."""
+        """Return the same columns for merging in place, one pair at a time."""
         columns = self.store.in_place() if columns is None else columns
         in_c = native_library is not None and counts_dtype(self.store.n_rows) is np.int32
         if self.store.has_missing:
@@ -111,10 +111,10 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class WeightedColumns:
-    """Columns whose rows have weights; ``n_rows`` is the sum of these."""
+    """Columns whose rows have weights; ``n_rows`` is the sum of the weights."""
 
     rows: Columns
-    """Each row of a weight above 0 once, before any rewrite."""
+    """The rows with positive weight, each once, before any rewrite."""
     weights: NDArray[np.int64]
     parts: tuple[Columns, ...]
     factors: tuple[int, ...]
@@ -123,7 +123,7 @@ class WeightedColumns:
 
     @classmethod
     def of(cls, columns: Columns, weights: NDArray[np.integer[Any]]) -> WeightedColumns:
-        """Divide rows by the digits of ``weights``, which are whole and not all 0."""
+        """Divide rows by the binary digits of ``weights``, which are integers and not all 0."""
         counted = np.flatnonzero(weights)
         rows, whole = columns.take_rows(counted), weights[counted].astype(np.int64)
         digits = (1 << k for k in range(int(whole.max()).bit_length()))
@@ -133,11 +133,11 @@ class WeightedColumns:
 
     @classmethod
     def deduplicate(cls, store: Store) -> Store:
-        """Return each distinct row once, in memory, with how often it occurs, where that pays.
+        """Return each distinct row once, in memory, with its number of occurrences, if that pays.
 
-        Rows that are in parts are looked at in one pass. Rows with weights stay as they are.
+        For rows in parts this takes one pass. Rows with weights do not change.
         """
-        # where cells are missing, parts of a few rows each take longer than many rows
+        # with missing cells, many parts of a few rows take longer than many rows
         fewest = 16 * _FEWEST_ROWS if store.has_missing else _FEWEST_ROWS
         if isinstance(store, cls) or store.n_rows < fewest:
             return store
@@ -186,7 +186,7 @@ class WeightedColumns:
 
     @property
     def _has_lists(self) -> bool:
-        """True if C counts with weights: lists of rows, the counts of which fit in 32 bits."""
+        """True if C can count with weights: lists of rows with counts that fit in 32 bits."""
         has_c = native_library is not None and counts_dtype(self.n_rows) is np.int32
         return has_c and not self.has_missing
 
@@ -210,17 +210,17 @@ class WeightedColumns:
 
 
 Store = Columns | PartitionedColumns | WeightedColumns
-"""Boolean columns that count, in memory or in parts.
+"""Boolean columns that can be counted, in memory or in parts.
 
-``total`` adds up what is counted in each part of the rows, for these columns and some more.
+``total`` sums the counts of all parts of the rows, for these columns and some more.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """The distinct rows of some parts, at most ``most``, and how often each occurs.
+    """The distinct rows of some parts, at most ``most``, and the number of occurrences of each.
 
-    ``rows`` is ``None`` if there are more, or if they cannot be found.
+    ``rows`` is ``None`` if there are more, or if they cannot be determined.
     """
 
     most: int
@@ -238,7 +238,7 @@ class DistinctRows:
         distinct = np.flatnonzero(counts)
         if len(distinct) > most:
             return cls(most, len(distinct))
-        # exact: floats hold whole numbers of 53 bits
+        # exact, because floats hold integers of 53 bits
         whole = counts[distinct].astype(np.int64)
         return cls(most, len(distinct), part.take_rows(distinct), whole)
 
@@ -250,11 +250,11 @@ class DistinctRows:
 
 
 class _MergedWeighted:
-    """Parts that are merged in place, all alike."""
+    """Parts that are merged in place, all in the same way."""
 
     def __init__(self, parts: Sequence[Columns], factors: Sequence[int]) -> None:
         self._parts = [part.in_place() for part in parts]
-        # of 64 bits, like the products
+        # 64 bits, like the products
         self._factors = np.array(factors, np.int64)
 
     def merge(self, left: int, right: int) -> Any:
@@ -263,18 +263,18 @@ class _MergedWeighted:
 
 
 def _times(value: Any, factor: int) -> Any:
-    """Return what ``factor`` times the same rows count."""
+    """Return the counts of ``factor`` copies of the same rows."""
     return tuple(each * factor for each in value) if isinstance(value, tuple) else value * factor
 
 
-# A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of i
-# are. What a reader would count, the rows that have all tags of a pattern, is kept beside it:
-# position k holds the pattern of the feature at position k. A merge leaves the patterns of i and j
-# as they are, and adds that of both after all others, so a table of two positions never changes.
+# A column of a run is a feature: after a merge, ``i ∧ ¬j`` is true in fewer rows than the tags of
+# i. The rows that have all tags of a pattern, which a reader would count, are stored separately:
+# position k has the pattern of the feature at position k. A merge does not change the patterns of
+# i and j, and appends the pattern of both, so the table of two positions never changes.
 
 
 class PatternTable(NamedTuple):
-    """Rows in which two patterns are known, and those with all tags of one, the other, both."""
+    """The number of rows in which two patterns are known, and with all tags of each and of both."""
 
     n_rows: int
     left: int
@@ -283,9 +283,9 @@ class PatternTable(NamedTuple):
 
 
 class LinePatterns:
-    """Patterns of rows in memory: a line for each, counted when a pair is asked for.
+    """Patterns of rows in memory, with a line per pattern, counted when a pair is requested.
 
-    What is counted in a part of the rows counts as often as its factor says.
+    The counts of a part of the rows are multiplied by its factor.
     """
 
     def __init__(self, parts: Sequence[Columns], factors: Sequence[int]) -> None:
@@ -293,7 +293,7 @@ class LinePatterns:
         self._factors = np.array(factors, np.int64)
 
     def join(self, left: int, right: int) -> None:
-        """Add the pattern with the tags of both after all others."""
+        """Append the pattern with the tags of both."""
         for part, lines in self._parts:
             lines.append(
                 part.conjunction(lines[left], lines[right], not_left=False, not_right=False)
@@ -306,15 +306,15 @@ class LinePatterns:
 
 
 class NativePatterns:
-    """The same in C, where no cell is missing: bits, or lists of rows, which may have weights."""
+    """Patterns in C, without missing cells: bits, or lists of rows, which may have weights."""
 
     def __init__(self, columns: Columns, weights: NDArray[np.int32] | None = None) -> None:
         self._n_rows = columns.n_rows if weights is None else int(weights.sum())
-        self._weights = weights  # C reads them
+        self._weights = weights  # keep alive for C
         lines = columns.raw_columns
         is_bits = len(lines) > 0 and lines[0].dtype == np.uint8
         to_array = partial(np.ascontiguousarray, dtype=np.uint8 if is_bits else np.int32)
-        # C reads what was there at first
+        # keep the original lines alive for C
         self._lines = [*map(to_array, lines)]
         where, lengths = addresses(self._lines), columns.supports().astype(np.int64)
         size = len(lines), counting_way(), line_bytes(columns.n_rows) if is_bits else 0
@@ -337,10 +337,10 @@ class NativePatterns:
 
 
 class MergedPartsWithPatterns:
-    """Columns in parts, merged in place with their patterns: each merge is one pass over both.
+    """Columns in parts, merged in place with their patterns; each merge is one pass over both.
 
-    The parts hold features at even positions and patterns at odd ones. A pass is dear, so every
-    table of a new pattern is counted at once.
+    The parts hold features at even positions and patterns at odd ones. A pass is expensive, so all
+    tables of a new pattern are counted at once.
     """
 
     def __init__(
@@ -352,10 +352,10 @@ class MergedPartsWithPatterns:
         doubled = Rewrite(nothing, nothing, twice, np.full_like(twice, -1))
         self._store = store.after([doubled])
         self._first = first
-        # of lists of pairs, one is found sooner in a sparse matrix
+        # a sparse matrix finds a pair faster than lists of pairs
         self._matrix = first.matrix if isinstance(first, PairList) else None
         self._n_first = self._n = n
-        # of each new pattern, the tables with all before it
+        # the tables of each new pattern with all earlier ones
         self._tables: list[Counts] = []
         for merge in merges:
             self._rewrite(merge.left, merge.right)
@@ -363,7 +363,7 @@ class MergedPartsWithPatterns:
             self._tables += self._total(partial(_count_patterns, range(n, self._n)))
 
     def _total(self, count: Callable[[Columns], Any]) -> Any:
-        # held together are the counts of features, not of all columns of the parts
+        # only the counts of features are held together, not those of all columns of the parts
         return self._store.parts.total(self._store.rewrites, count, self._n)
 
     def _rewrite(self, left: int, right: int) -> None:
@@ -384,7 +384,7 @@ class MergedPartsWithPatterns:
         return tuple(counts) if self._store.has_missing else counts[0]
 
     def join(self, left: int, right: int) -> None:
-        """Do nothing: ``merge`` has added the pattern."""
+        """Do nothing, because ``merge`` has added the pattern."""
 
     def table(self, left: int, right: int) -> PatternTable:
         if left > right:
@@ -405,7 +405,7 @@ class MergedPartsWithPatterns:
         return PatternTable(self._store.n_rows, *supports, int(joint))
 
     def _support(self, position: int) -> int:
-        """Return in how many rows a pattern is, where no cell is missing."""
+        """Count the rows of a pattern, without missing cells."""
         if position < self._n_first:
             return int(self._first.supports[position])
         return int(self._tables[position - self._n_first][0, -1])
@@ -415,26 +415,26 @@ Patterns = LinePatterns | NativePatterns | MergedPartsWithPatterns
 
 
 def _count_merge(changed: Positions, dtype: Any, columns: Columns) -> tuple[Counts, ...]:
-    """Count what a merge has changed in a part: features with features, patterns with patterns."""
+    """Count the changes of a merge in a part: features with features, patterns with patterns."""
     left, right, new = changed.tolist()
     features = columns.select(range(0, 2 * new + 2, 2))
     table = _count_tables(columns.select(range(1, 2 * new + 2, 2)), new)
     if columns.has_missing:
         return *count_borders(changed, dtype, features), table
     joint = features.select([new]).joint_with_first(features).astype(dtype)
-    # as before the merge, when the two columns still held the rows of both
+    # as before the merge, when the two columns still contained their common rows
     joint[[left, right]] = joint[new]
     return joint[:new], table
 
 
 def _count_patterns(added: range, columns: Columns) -> tuple[Counts, ...]:
-    """Count in a part the tables of all patterns that some merges have added."""
+    """Count in a part the tables of all patterns that some merges added."""
     patterns = columns.select(range(1, 2 * added.stop, 2))
     return tuple(_count_tables(patterns, new) for new in added)
 
 
 def _count_tables(patterns: Columns, new: int) -> Counts:
-    """Count the tables of a pattern with all up to itself, one column each."""
+    """Count the tables of a pattern with all patterns up to itself, one column each."""
     pairs = patterns.select([new]).against(patterns.select(range(new + 1)))
     if not patterns.has_missing:
         # all else is known
@@ -442,16 +442,16 @@ def _count_tables(patterns: Columns, new: int) -> Counts:
     return np.stack(np.broadcast_arrays(*pairs.table)).astype(np.int64)
 
 
-# numbers of rows by the last bits of their hashes
+# buckets of rows by the last bits of their hashes
 _BUCKETS = 1 << 20
 
 
 class RowSample(NamedTuple):
-    """Distinct rows in the order of their hashes, and how often each is in the sample.
+    """Distinct rows in the order of their hashes, and the weight of each in the sample.
 
-    A distinct row is sampled with a probability that is proportional to how often it occurs, at
-    most 1; its hash decides. So the order of rows, their partitions and layouts, and weights
-    instead of repeated rows change nothing, and frequent rows are never left out.
+    A distinct row is sampled by its hash, with a probability proportional to its number of
+    occurrences, at most 1. So the order of rows, their partitions and layouts, and weights instead
+    of repeated rows change nothing, and frequent rows are never left out.
     """
 
     rows: Columns
@@ -459,9 +459,9 @@ class RowSample(NamedTuple):
     weights: NDArray[Any]
 
     def thin(self, n_rows: int, limit: int) -> RowSample:
-        """Return a sample of about ``limit`` of all ``n_rows`` rows, of which these are each once.
+        """Return a sample of about ``limit`` of all ``n_rows`` rows, of which these are distinct.
 
-        A row that was sampled though it is rare counts once, the others by how frequent they are.
+        A rare row in the sample counts once; frequent rows count in proportion to their frequency.
         """
         some = _is_sampled(self.hashes, self.weights, n_rows, limit)
         weights = np.maximum(self.weights[some] * (limit / n_rows), 1.0)
@@ -484,18 +484,18 @@ def sample_rows(store: Store, limit: int, places: Sequence[int] | None = None) -
     if len(parts) == 1 or store.n_rows <= limit:
         counts = np.bincount(which, every.weights, len(hashes)).astype(np.int64)
     else:
-        # a row that is sampled of all rows is so in a part, where it is as frequent or more
+        # a row in the sample of all rows is also in the sample of a part, where it is not rarer
         counts = np.asarray(store.total(partial(_count_hashes, places, hashes)))
     found = RowSample(every.rows.take_rows(first), hashes, counts)
     return found if store.n_rows <= limit else found.thin(store.n_rows, limit)
 
 
 def _sample_part(places: Sequence[int], limit: int, part: Columns) -> list[RowSample]:
-    """Return sampled rows of a part, and how often each occurs in it."""
+    """Return the sampled rows of a part, and the number of occurrences of each."""
     part = part.select(places)
     hashes, some, n_rows = part.row_hashes(), np.arange(part.n_rows), part.n_rows
     if n_rows > limit:
-        # a row is no more frequent than the last bits of its hash
+        # a row is not more frequent than its hash bucket
         last = (hashes & np.uint64(_BUCKETS - 1)).astype(np.intp)
         most = np.bincount(last, minlength=_BUCKETS)[last]
         some = np.flatnonzero(_is_sampled(hashes, most, n_rows, limit))
@@ -515,26 +515,26 @@ def _is_sampled(hashes: Any, counts: Any, n_rows: int, limit: int) -> NDArray[np
 
 
 def _count_hashes(places: Sequence[int], hashes: NDArray[np.uint64], part: Columns) -> Counts:
-    """Count the rows of a part whose columns have each of some hashes, which rise."""
+    """Count the rows of a part that have each of some sorted hashes."""
     own = part.select(places).row_hashes()
     place = np.minimum(np.searchsorted(hashes, own), len(hashes) - 1)
     return np.bincount(place[hashes[place] == own], minlength=len(hashes))
 
 
 MAX_TAGS = 5000
-"""The most frequent tags are learned from: three matrices of this size take 600 MB."""
+"""Number of most frequent tags to learn from: three matrices of this size take 600 MB."""
 MAX_ROWS = 10_000
-"""Rows that are sampled, about, if there are more."""
+"""Approximate size of the sample of rows."""
 MAX_CELLS = 2_000_000
-"""Their cells: 250 kB as bits."""
+"""Maximum number of cells of the sample: 250 kB as bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class TagCounts:
-    """How often tags occur, alone and together.
+    """The counts of tags, alone and together.
 
-    Where cells are missing, ``alone[i, j]`` counts the rows with tag i in which tag j is known,
-    and ``known[i, j]`` those in which both are known.
+    With missing cells, ``alone[i, j]`` counts the rows with tag i in which tag j is known, and
+    ``known[i, j]`` counts the rows in which both are known.
     """
 
     places: tuple[int, ...]
@@ -543,7 +543,7 @@ class TagCounts:
     variables: tuple[str | None, ...]
     n_rows: int
     n_tags: int
-    """Tags with a row, of which the most frequent are here."""
+    """Number of tags that occur; only the most frequent ones are included."""
     joint: Counts
     alone: Counts | None = None
     known: Counts | None = None
@@ -561,7 +561,7 @@ class TagCounts:
         some = np.flatnonzero(supports)
         by_name = np.array(sorted(some.tolist(), key=names.__getitem__), np.intp)
         order = by_name[np.argsort(-supports[by_name], kind="stable")]
-        # in the order of their names; counts of pairs are asked for in that of columns
+        # in the order of names; counts of pairs need the order of columns
         kept = np.array(sorted(order[:max_tags].tolist(), key=names.__getitem__), np.intp)
         m, by_column = len(kept), np.argsort(kept)
         joint = np.zeros((m, m), supports.dtype)
@@ -585,7 +585,7 @@ class TagCounts:
         return cls(places, tags, values, counts.n_rows, len(some), joint, alone, known)
 
     def sample(self, store: Store) -> RowSample:
-        """Return a sample of rows to learn from, with these tags as columns."""
+        """Return a sample of rows to learn from, with only these tags as columns."""
         limit = min(MAX_ROWS, MAX_CELLS // max(len(self.tags), 1))
         return sample_rows(store, limit, self.places)
 
@@ -595,13 +595,13 @@ class TagCounts:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """The share of rows with each tag, of those in which it is known."""
+        """The share of rows with each tag among the rows in which it is known."""
         known = self.n_rows if self.known is None else np.diagonal(self.known)
         return self.supports / np.maximum(known, 1)
 
     @cached_property
     def strata(self) -> Positions:
-        """Numbers of the frequencies of tags, by powers of 2: 0 for the most frequent ones."""
+        """The frequency class of each tag, by powers of 2, with 0 for the most frequent tags."""
         halvings = np.floor(-np.log2(self.shares)).astype(np.intp)
         return np.unique(halvings, return_inverse=True)[1].astype(np.intp)
 
@@ -614,7 +614,7 @@ class TagCounts:
         return [np.array(some, np.intp) for some in places.values()]
 
     def may_meet(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
-        """Return which pairs are not two values of one variable."""
+        """Mark the pairs that are not two values of one variable."""
         group = np.empty(len(self.tags), np.intp)
         for k, some in enumerate(self.groups):
             group[some] = k
@@ -637,7 +637,7 @@ class TagCounts:
         return Contingency(left, right, self.known[left, right], alone, other, joint)
 
     def gram(self) -> NDArray[np.float64]:
-        """Return the joint counts, in proportion to all rows where cells are missing."""
+        """Return the joint counts, scaled to all rows if cells are missing."""
         if self.known is None:
             return self.joint.astype(np.float64)
         return self.joint * (self.n_rows / np.maximum(self.known, 1))
@@ -657,7 +657,7 @@ class TagCounts:
 
 
 def _pair_blocks(n_tags: int) -> Iterator[tuple[Positions, Positions]]:
-    """Yield blocks of the pairs of numbers below ``n_tags``."""
+    """Yield blocks of all pairs of numbers below ``n_tags``."""
     step = max(1, (1 << 20) // max(n_tags, 1))
     for start in range(0, n_tags, step):
         cells = np.arange(start * n_tags, min(start + step, n_tags) * n_tags)

@@ -1,4 +1,4 @@
-"""One feature: its explanation, the features most like it, its other forms, and its ancestry."""
+"""Explain one feature, and find similar features, other forms of its formula and its ancestry."""
 
 from __future__ import annotations
 
@@ -39,48 +39,47 @@ from conjunct.ufc import phi
 Equivalence = Literal["always", "on the training data"]
 GraphFormat: TypeAlias = Literal["text", "mermaid", "dot"]
 NodeRole = Literal["column", "step", "feature"]
-# gives the numbers of a feature's operands; a denied one as its complement
+Similarity = Literal["correlation", "shared primitives"]
+# a function from a feature's number to those of its operands (~number if negated)
 Operands = Callable[[int], tuple[int, ...]]
 
-_SHORT = 6  # literals; a longer parent is shown by its pattern
-_LINE_LENGTH = 300  # characters of a formula within the text
+_SHORT = 6  # parents with more literals are shown by their pattern
+_LINE_LENGTH = 300  # longer formulas are truncated in the text
 _PLAIN = frozenset(" ∧∨¬.,_=+:…")
 _SWEEPS = 8
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A feature, explained. ``str`` gives it as lines of text.
+    """An explained feature. ``str`` writes it as lines of text.
 
     Attributes
     ----------
     pattern : str
-        The tags it asserts, as text; "(rest)" marks a feature that larger chunks have taken rows
-        from. Empty for features that were added and replaced none.
+        The tags that the feature asserts, as text. "(rest)" means that larger chunks took some of
+        its rows. Empty for a feature that replaced no other.
     feature, simplified, english : str
-        The formula as constructed, its shortest form, and that in words. A formula of more than
-        10,000 literals is not written out. All three are true in the same rows, whatever they are.
+        The formula as constructed, its shortest form, and the shortest form in words. All three
+        are true in the same rows. Formulas of more than 1,000 literals are not written out.
     support, frequency : int, float
-        Rows of the training data in which it is true, and their share.
+        Number and share of the training rows in which the feature is true.
     iteration : int
-        0 for a primitive.
+        The iteration that made the feature; 0 for a primitive.
     parents : tuple of str
-        The two features it came from, long ones by their patterns; ``r`` and ``p_value`` are
-        theirs where a correlation made the feature.
+        The two features it was made from, with patterns in place of long formulas. ``r`` and
+        ``p_value`` are theirs if they were joined because they correlate.
     evidence : float or None
-        Bits by which all rows speak for its tags being together rather than by chance.
+        Bits by which all rows speak for the tags being together rather than by chance.
     lift, sentence : float or None, str
-        Of tags that were joined: how many times as often as by chance they are together, and the
-        finding in words.
+        For joined tags: observed divided by expected joint rows, and the finding in words.
     present, absent, mixed : tuple of str
-        The primitives it depends on: those that are true in all its rows, those that are true in
-        none, and those that may be either, depending on others.
+        The primitives of its formula: those true in all of its rows, in none, and in some.
     contrasts : tuple of Contrast
         With data: the primitives whose frequency differs most between its rows and the rest.
     on_rows, english_on_rows : str or None
-        With data: a formula shorter than ``simplified`` that is true in the same of these rows,
-        and that in words. In other rows it may be wrong. None where cells are missing, where
-        the feature is true in all of these rows or in none, and where nothing shorter is known.
+        With data: a shorter formula that gives the same result in these rows, and the same in
+        words. It may be wrong in new rows. None if cells are missing, if the feature is true in
+        all or none of these rows, or if no shorter formula is known.
     """
 
     pattern: str
@@ -118,14 +117,14 @@ class Explanation:
         sorts = {"present": self.present, "absent": self.absent, "depends": self.mixed}
         lines += [f"  {title}: {', '.join(names)}" for title, names in sorts.items() if names]
         lines += [
-            f"  {c.tags} is in {format_share(c.inside)} of its rows, {format_share(c.outside)} of "
-            f"the rows without it"
+            f"  {c.tags}: {format_share(c.inside)} of these rows, {format_share(c.outside)} of "
+            f"the other rows"
             for c in self.contrasts
         ]
         return "\n".join(lines) + "\n"
 
     def _formulas(self) -> Iterator[tuple[str, str]]:
-        """List the formulas, first the one that holds on the rows given."""
+        """List the formulas with their titles, beginning with the one for the given rows."""
         if self.on_rows is not None:
             yield "on these rows", self.on_rows
         if self.english_on_rows not in (None, self.on_rows):
@@ -138,7 +137,7 @@ class Explanation:
             yield "in words", self.english
 
     def _repr_html_(self) -> str:
-        """Show the lines in a notebook. Names from data are escaped."""
+        """Show the lines in a notebook, with names from the data escaped."""
         text = escape(str(self)).encode("utf-8", "replace").decode()
         return f'<pre style="white-space:pre-wrap">{text}</pre>'
 
@@ -146,14 +145,14 @@ class Explanation:
 def explanation(
     feature_set: FeatureSet, number: int, style: Style, primitives: Columns | None = None
 ) -> Explanation:
-    """Explain a feature by its number; with data, contrast its rows with the others."""
+    """Explain a feature by its number; with data, compare its rows with the other rows."""
     lineage = feature_set.lineage
     expression, tags = lineage.expression(number), lineage.pattern(number)
     simplified = expression.simplify()
     merge = feature_set.origins().get(number)
     holder = feature_set if number in feature_set.features else feature_set.rare()
     position = holder.features.index(number)
-    # literals of the outermost conjunction are true, or false, wherever the formula is true
+    # the literals of the outermost conjunction hold wherever the formula is true
     present: set[str] = set()
     absent: set[str] = set()
     pending = [simplified]
@@ -207,7 +206,7 @@ def explanation(
 def explain_tags(
     feature_set: FeatureSet, tags: tuple[str, ...], style: Style, primitives: Columns | None = None
 ) -> Explanation:
-    """Explain tags that were joined: the rows that have all of them, whatever else they have."""
+    """Explain the rows that have all of some tags, regardless of their other tags."""
     finding = next((one for one in every_finding(feature_set) if {*one.tags} == {*tags}), None)
     merge = merges_by_pattern(feature_set).get(tuple(sorted(tags)))
     literals: list[Expression] = [Primitive(tag) for tag in tags]
@@ -221,8 +220,8 @@ def explain_tags(
         )
     elif len(tags) > 1 and finding is None:
         raise InputError(
-            f"{pattern} were never joined, so their rows were not counted: pass the "
-            f"data, as in explain(name, X)"
+            f"{pattern} were never joined, so their rows were not counted: pass the data, as in "
+            f"explain(name, X)"
         )
     if len(tags) == 1:
         support = feature_set.primitive_supports[feature_set.lineage.primitives.index(tags[0])]
@@ -250,7 +249,7 @@ def explain_tags(
 
 
 def _write_names(names: set[str], feature_set: FeatureSet, style: Style) -> tuple[str, ...]:
-    """Write names as in formulas, in the order of the columns."""
+    """Write names as formulas do, in the order of the columns."""
     return tuple(
         Primitive(name).text(style) for name in feature_set.lineage.primitives if name in names
     )
@@ -266,10 +265,9 @@ def _find_contrasts(
     *,
     has_tags: bool = True,
 ) -> tuple[Contrast, ...]:
-    """Return the columns whose share differs most between the rows of one column and the rest.
+    """Return the columns whose share differs most between the rows of ``column`` and the rest.
 
-    Other values of the variables of ``tags``, which these exclude, are no contrast; the tags
-    themselves may be.
+    Other values of the variables of ``tags`` are left out, because ``tags`` exclude them.
     """
     n_rows, of_feature, of_primitive, joint = column.against(primitives).table
     with np.errstate(invalid="ignore"):
@@ -278,7 +276,7 @@ def _find_contrasts(
     names = feature_set.lineage.primitives
     variable = dict(zip(names, feature_set.variables, strict=False))
     excluded = {variable.get(tag) for tag in tags} - {None}
-    # if there is nothing to compare, the difference is NaN and comes last
+    # without rows to compare, the difference is NaN and comes last
     difference = np.abs(inside - outside)
     difference[
         [not has_tags if name in tags else variable.get(name) in excluded for name in names]
@@ -296,26 +294,25 @@ class Neighbour(NamedTuple):
     position: int
     feature: str
     similarity: float
-    by: Literal["correlation", "shared primitives"]
+    by: Similarity
 
 
 def find_nearest(
     feature_set: FeatureSet, number: int, texts: list[str], n: int, primitives: Columns | None
 ) -> list[Neighbour]:
-    """List the features most like one: by the correlation of columns, or by shared primitives.
+    """List the features most similar to one, by correlation or by shared primitives.
 
-    Without data, the similarity is the share of the primitives of both that both have.
+    Without data, the similarity is the Jaccard index of the primitives.
     """
-    by: Literal["correlation", "shared primitives"] = "shared primitives"
+    by: Similarity
     if primitives is not None:
-        by = "correlation"
-        one = feature_set.evaluate(primitives, [number])
+        by, one = "correlation", feature_set.evaluate(primitives, [number])
         similar = phi(*one.against(feature_set.evaluate(primitives)).table)
     else:
-        own = feature_set.lineage.expression(number).primitives
+        by, own = "shared primitives", feature_set.lineage.expression(number).primitives
         others = [expression.primitives for expression in feature_set.expressions]
         similar = np.array([len(own & other) / len(own | other) for other in others])
-    # a column without variation on these rows has no correlation, and comes last
+    # a constant column has no correlation (NaN) and comes last
     order = np.argsort(-similar, kind="stable").tolist()
     found = (k for k in order if feature_set.features[k] != number)
     return [Neighbour(k, texts[k], float(similar[k]), by) for k in islice(found, n)]
@@ -323,10 +320,10 @@ def find_nearest(
 
 @dataclass(frozen=True)
 class Formulas:
-    """The features of a model as they were ``built``, and their ``expressions`` in one form.
+    """The features of a model as ``built``, and their ``expressions`` in one form.
 
-    ``equivalent`` names the rows on which the formulas have the truth values of the features: all
-    possible ones, or those of the training data only. The latter are for reading, not for new rows.
+    ``equivalent`` says where the formulas agree with the features: always, or only on the training
+    data. In the second case do not apply them to new rows.
     """
 
     form: Form
@@ -336,7 +333,7 @@ class Formulas:
 
     @property
     def length_before(self) -> float:
-        """C1 of the features as constructed: literal occurrences per feature."""
+        """C1 of the features as constructed: mean number of literals."""
         return mean_length(expression.length for expression in self.built)
 
     @property
@@ -345,14 +342,14 @@ class Formulas:
         return mean_length(expression.length for expression in self.expressions)
 
     def texts(self, style: Style = "unicode") -> list[str]:
-        """Write the formulas out."""
+        """Write all formulas in one style."""
         return [expression.text(style) for expression in self.expressions]
 
 
 def formulas_of(
     feature_set: FeatureSet, form: Form, given: PackedColumns | None = None
 ) -> Formulas:
-    """Return the features in one form; with training data, simplified for its combinations."""
+    """Return the features in one form; with training data, simplified for those rows only."""
     built = feature_set.expressions
     if given is None:
         return Formulas(form, "always", built, tuple(in_form(x, form) for x in built))
@@ -361,7 +358,7 @@ def formulas_of(
     if (
         given.n_rows != feature_set.n_rows
         or tuple(feature_set.evaluate(given).supports().tolist()) != feature_set.supports
-    ):  # other rows may hold other combinations, on which the formulas would be wrong
+    ):  # in other rows the formulas could be wrong
         raise InputError(
             "the data differs from the training data: pass the rows that the model was fitted on"
         )
@@ -373,7 +370,7 @@ def formulas_of(
 def row_sets(
     feature_set: FeatureSet, primitives: Columns, names: Collection[str]
 ) -> dict[str, int]:
-    """Return the rows in which each of some primitives is true: bit ``k`` is row ``k``."""
+    """Return the rows in which each named primitive is true, as a number: bit k is row k."""
     places = [k for k, name in enumerate(feature_set.lineage.primitives) if name in names]
     lines = primitives.select(places).to_bits().bits
     return {
@@ -385,10 +382,9 @@ def row_sets(
 def ancestry(
     feature_set: FeatureSet, number: int, format: GraphFormat = "text", style: Style = "unicode"
 ) -> str:
-    """Write all ancestors of the feature with a number in the lineage, each step once.
+    """Write all ancestors of a feature, each step once: text, a Mermaid chart or a Graphviz graph.
 
-    As indented text, a Mermaid flow chart or a Graphviz graph. Names are escaped: none of them can
-    be read as a part of the graph. Dashed edges are negations.
+    Names are escaped, so none can inject syntax into the graph. Dashed edges are negations.
     """
     if format not in get_args(GraphFormat):
         formats = ", ".join(map(repr, get_args(GraphFormat)))
@@ -401,11 +397,11 @@ def ancestry(
     for k in numbers:
         text = label(feature_set.lineage.expression(k), style)
         if is_dot:
-            # Graphviz also reads character entities in labels
+            # Graphviz also decodes character entities in labels
             text = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
             lines.append(f'  f{k} [label="{text}"];')
         else:
-            # all but letters, digits and plain signs by their numbers: Mermaid reads #34;
+            # Mermaid decodes #34; as a quote: encode all but letters, digits and plain signs
             text = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in text)
             lines.append(f'  f{k}["{text}"]')
     for parent, child, negated in _list_edges(operands, numbers):
@@ -418,7 +414,7 @@ def ancestry(
 
 
 def _write_text(feature_set: FeatureSet, root: int, style: Style) -> str:
-    # marks before an operand and before its own operands: not last, last
+    # prefixes of an operand and of its own operands, for all but the last and for the last
     branches = (("├─ ", "│  "), ("└─ ", "   "))
     if style != "unicode":
         branches = (("|- ", "|  "), ("`- ", "   "))
@@ -447,9 +443,9 @@ def _write_text(feature_set: FeatureSet, root: int, style: Style) -> str:
 
 
 class AncestryNode(NamedTuple):
-    """A feature of the lineage, and its position: ``level`` to the right, ``place`` down.
+    """A feature in a drawing: ``level`` counts to the right, ``place`` downwards.
 
-    ``role``: a column of the data, a step on the way that was replaced, or a feature of the model.
+    The ``role`` is a column of the data, an intermediate step, or a feature of the model.
     """
 
     number: int
@@ -459,7 +455,7 @@ class AncestryNode(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """``parent`` is one of the two operands of ``child``, which may deny it."""
+    """An edge from an operand, ``parent``, to the formula that uses it, ``child``."""
 
     parent: int
     child: int
@@ -467,7 +463,7 @@ class Edge(NamedTuple):
 
 
 class AncestryGraph(NamedTuple):
-    """The nodes and edges of a drawing; ``left_out`` is the number of roots that did not fit."""
+    """The nodes and edges of a drawing; ``left_out`` counts the roots that did not fit."""
 
     nodes: tuple[AncestryNode, ...]
     edges: tuple[Edge, ...]
@@ -475,7 +471,7 @@ class AncestryGraph(NamedTuple):
 
 
 def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
-    """List the constructed features: the most common first, or those with most evidence."""
+    """List the constructed features by rows, or with ``by_pattern`` by evidence."""
     ranked = new_features(feature_set, by_evidence=by_pattern)
     return [one.number for one in ranked if not by_pattern or one.evidence is not None]
 
@@ -483,15 +479,15 @@ def ancestry_roots(feature_set: FeatureSet, *, by_pattern: bool) -> list[int]:
 def ancestry_graph(
     feature_set: FeatureSet, roots: Sequence[int], max_nodes: int, *, by_pattern: bool = False
 ) -> AncestryGraph:
-    """Build the graph of roots, in the order given, and their ancestors, up to ``max_nodes``.
+    """Build the graph of the first roots and their ancestors, with at most ``max_nodes`` nodes.
 
-    The first root is always there. ``by_pattern``: the rest of a pattern is no separate node, so
-    that the graph shows which tags were joined, and no negations.
+    The first root is always included. With ``by_pattern`` a pattern and its rest are one node: the
+    graph shows which tags were joined, without negations.
     """
     names, operands = feature_set.lineage.primitives, _operands(feature_set)
     features = {*feature_set.features, *feature_set.suppressed}
     if by_pattern:
-        # each pattern has the number of the feature that joined it first
+        # each pattern is represented by the feature that joined it first
         pattern_of = feature_set.lineage.pattern
         first: dict[tuple[str, ...], int] = {(name,): k for k, name in enumerate(names)}
         joined: dict[int, tuple[int, ...]] = {}
@@ -527,7 +523,7 @@ def ancestry_graph(
 def layer_graph(
     roles: Mapping[int, NodeRole], edges: Sequence[Edge], left_out: int
 ) -> AncestryGraph:
-    """Place nodes to the right of their parents, near their neighbours, so that few lines cross."""
+    """Place nodes to the right of their parents and near their neighbours: few lines cross."""
     levels = dict.fromkeys(roles, 0)
     is_moved = True
     while is_moved:
@@ -567,7 +563,7 @@ def _operands(feature_set: FeatureSet) -> Operands:
 
 
 def _list_ancestors(operands: Operands, root: int) -> list[int]:
-    """List the feature and its ancestors, each once."""
+    """List a feature and its ancestors, each once."""
     found = {root: None}
     pending = [root]
     while pending:

@@ -1,4 +1,4 @@
-"""Findings: chunks with their facts in all rows, each said once; and columns that say the same."""
+"""Findings: chunks with their facts in all rows, each listed once, and near-identical columns."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Order = Literal["evidence", "lift", "rows"]
 ORDERS: tuple[Order, ...] = ("evidence", "lift", "rows")
 
 SAME = 0.98
-"""The least φ of two columns that say the same."""
+"""The smallest φ of two columns that count as nearly identical."""
 
 
 class Contrast(NamedTuple):
-    """The share of some tags among the rows with ``given``, and among the rows without.
+    """The share of some tags among the rows with ``given`` (``inside``), and among the rest.
 
-    ``otherwise`` is the other value, if ``given`` is one of two values and each row has one.
+    If ``given`` is one of two values and each row has one of them, ``otherwise`` is the other.
     """
 
     tags: str
@@ -53,11 +53,12 @@ class Finding:
     Attributes
     ----------
     tags : tuple of str
-        The tags. ``name`` is their text, which ``explain`` and ``find_rows`` read.
+        The tags. ``name`` is their text, which ``explain`` and ``find_rows`` accept.
     rows, n_rows : int
         Rows that have all the tags, and rows in which they are known; ``share`` is the quotient.
     parts : tuple of two tuples of str
-        The two sets of tags that were joined: one of two values, or else the rarer set, first.
+        The two sets of tags that were joined. A part that is one of two values comes first,
+        otherwise the rarer part.
     part_rows : tuple of two int
         Rows that have all tags of each part.
     evidence : float
@@ -65,14 +66,14 @@ class Finding:
     otherwise : str
         The other value, if the first part is one of two values and each row has one of them.
     part_of : Finding or None
-        The larger chunk that it is the strongest part of, and that has at least half of its rows.
+        The larger chunk whose strongest part this is. It has at least half of these rows.
     folded : tuple of Finding
-        Findings that this one stands for, strongest first: other parts of the larger chunk and the
-        chunk itself, and others about the same variables.
+        Findings that this one represents, strongest first: the larger chunk, its other parts, and
+        findings about the same variables.
     copies : tuple of Copies
-        Columns that say the same and are part of the chunk.
+        Near-identical columns that are part of the chunk.
     variables : tuple of str
-        What the tags are values of: a variable, or the tag itself.
+        For each tag the variable that it is a value of, or the tag itself.
     number : int
         The number of the chunk in the lineage.
     """
@@ -97,7 +98,7 @@ class Finding:
 
     @property
     def share(self) -> float:
-        """The rows with all the tags as a share of the rows in which they are known."""
+        """The share of rows with all the tags among the rows in which they are known."""
         return self.rows / self.n_rows
 
     @property
@@ -107,7 +108,7 @@ class Finding:
 
     @property
     def contrast(self) -> Contrast:
-        """The share of the second part in the rows with the first one, and in those without."""
+        """The share of the second part in the rows with the first part, and in the rest."""
         n_given, n_other = self.part_rows
         n_without = self.n_rows - n_given
         outside = (n_other - self.rows) / n_without if n_without else 0.0
@@ -138,10 +139,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Copies:
-    """Columns that say the same: two of them correlate with φ ≥ 0.98.
+    """Columns that are nearly identical: each pair correlates with φ ≥ 0.98.
 
-    ``names`` are columns, or variables whose values all say the same; ``rows`` have all the tags
-    of one of ``tags``.
+    ``names`` are columns, or variables whose values are all nearly identical. ``tags`` lists the
+    sets of identical tags; ``rows`` counts the rows with all tags of a set.
     """
 
     names: tuple[str, ...]
@@ -151,41 +152,41 @@ class Copies:
     @property
     def sentence(self) -> str:
         """The names in one sentence."""
-        return f"{quote_tags(self.names)} say the same."
+        return f"{quote_tags(self.names)} are nearly identical."
 
 
 class Found(NamedTuple):
-    """The findings of a model, strongest first, and its columns that say the same."""
+    """The findings of a model, strongest first, and its near-identical columns."""
 
     findings: tuple[Finding, ...]
     copies: tuple[Copies, ...]
 
 
 def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
-    """Return the findings of a model, each said once, and its columns that say the same.
+    """Return the findings of a model, each listed once, and its near-identical columns.
 
-    A chunk is folded into a larger one that keeps at least half of its rows; of these chunks, the
-    strongest is the finding. It stands for weaker ones that have more tags and at least half of its
-    rows, and for those about the same variables. Findings come by evidence, by lift, or by rows.
+    A chunk is folded into a larger chunk that keeps at least half of its rows. The strongest of
+    these chunks is the finding. It also represents weaker chunks that have more tags and at least
+    half of its rows, and all chunks about the same variables.
     """
     if order not in ORDERS:
         raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}; got {order!r}")
     every = every_finding(feature_set)
     same = _find_copies(feature_set, every)
-    # tags that say the same are no finding: their line says it
+    # near-identical tags are no finding, because they have a list of their own
     listed = [one for one in every if len({same.sets.get(tag, tag) for tag in one.tags}) > 1]
-    # the strongest of some findings, and all of them, the chunk first
+    # in each nest: its strongest finding, then all its findings, the largest chunk first
     families: dict[frozenset[_Kind], list[list[Finding]]] = {}
     for nest in _fold_nested(_merge_copies(listed, same.exact, variable_of_tags(feature_set))):
         about = frozenset(same.kinds[tag] for tag in nest[0].tags)
         families.setdefault(about, []).append(nest)
-    # sets of copies are disjoint: the first tag of a set says which it is
+    # sets of copies are disjoint, so the first tag identifies a set
     copies = {one.tags[0][0]: (k, one) for k, one in enumerate(same.copies) if len(one.tags) == 1}
     found = []
     for nests in families.values():
         first, chunk, *_ = nests[0]
         others = (one for _, *members in nests for one in members if one is not first)
-        # tags that say the same are folded into a chunk as smaller chunks are
+        # near-identical tags are folded into a chunk as smaller chunks are
         tags = set(feature_set.lineage.pattern(chunk.number))
         within = (
             one
@@ -205,7 +206,7 @@ def find(feature_set: FeatureSet, order: Order = "evidence") -> Found:
 
 
 def finding_columns(findings: Sequence[Finding]) -> dict[str, list[Any]]:
-    """Return findings as a table, one row each."""
+    """Return findings as a table, with one row per finding."""
     contrasts = [one.contrast for one in findings]
     return {
         "finding": [one.name for one in findings],
@@ -223,7 +224,7 @@ def finding_columns(findings: Sequence[Finding]) -> dict[str, list[Any]]:
     }
 
 
-@lru_cache(maxsize=2)  # a page asks five times; feature sets do not change
+@lru_cache(maxsize=2)  # a report calls it five times, and feature sets do not change
 def every_finding(feature_set: FeatureSet) -> tuple[Finding, ...]:
     """Return all chunks that are together more often than by chance, most evidence first."""
     tables = feature_set.pattern_tables
@@ -263,7 +264,7 @@ def every_finding(feature_set: FeatureSet) -> tuple[Finding, ...]:
 
 
 def variable_of_tags(feature_set: FeatureSet) -> dict[str, str]:
-    """Return what each tag is a value of: a variable, or the tag itself."""
+    """Return for each tag the variable that it is a value of, or the tag itself."""
     names = feature_set.lineage.primitives
     given = dict(zip(names, feature_set.variables, strict=False))
     return {name: given.get(name) or name for name in names}
@@ -274,7 +275,7 @@ def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
 
 
 def other_values(feature_set: FeatureSet) -> dict[str, str]:
-    """Return the other value of each value of a variable that has two, one of them in each row."""
+    """Return the other value of each value, for variables with two values, one in each row."""
     names, n_rows = feature_set.lineage.primitives, feature_set.n_rows
     rows = dict(zip(names, feature_set.primitive_supports, strict=True))
     counts = feature_set.lineage_counts or ((0, n_rows),) * len(names)
@@ -290,21 +291,19 @@ def other_values(feature_set: FeatureSet) -> dict[str, str]:
 
 
 def _fold_nested(listed: Sequence[Finding]) -> list[list[Finding]]:
-    """Fold chunks into larger ones, and weaker ones with more tags under stronger ones.
+    """Fold chunks into larger chunks, and weaker chunks with more tags under stronger ones.
 
-    Each list has the strongest finding, then all of them, the chunk that others are folded into
-    first. A fold needs half of the rows: the chunk that keeps a smaller one, and the weaker one
-    with more tags, have at least half of the rows of the other.
+    The chunk with more tags must have at least half of the rows of the other one. Each list has
+    the strongest finding, then all findings, beginning with the chunk that the others fold into.
     """
-    # most rows first: what keeps half of the rows is then a beginning of the list
+    # most rows first: chunks with at least half of some rows are then a prefix of the list
     by_rows = sorted(listed, key=lambda one: (-one.rows, len(one.tags), one.tags))
     rows = np.array([-one.rows for one in by_rows])
     holders = {tag: 0 for one in by_rows for tag in one.tags}
     nests: dict[int, list[Finding]] = {}
-    # what a finding is folded into has more tags, and is folded into none itself
+    # most tags first: the target of a fold has more tags and is not folded itself
     for k in sorted(range(len(by_rows)), key=lambda k: -len(by_rows[k].tags)):
         one = by_rows[k]
-        # rows ≥ half: 2·rows ≥ own rows
         end = int(np.searchsorted(2 * rows, rows[k], side="right"))
         larger = reduce(and_, (holders[tag] for tag in one.tags)) & ((1 << end) - 1)
         if larger:
@@ -331,14 +330,14 @@ def _fold_nested(listed: Sequence[Finding]) -> list[list[Finding]]:
 
 
 _Kind = tuple[str, bool]
-"""A variable, or a tag that is no value of one: its name, and True for a variable."""
+"""The name of a variable, and True; or of a tag without a variable, and False."""
 
 
 class _Same(NamedTuple):
-    """Tags that say the same: the set of each, and the variable of each tag.
+    """The set of near-identical tags that each tag is in, and the variable of each tag.
 
-    Variables with values that say the same count as one. ``exact`` has the first of the tags that
-    are equal in all rows.
+    Variables with near-identical values count as one. ``exact`` maps tags that are equal in all
+    rows to the first of them.
     """
 
     sets: dict[str, tuple[str, ...]]
@@ -353,7 +352,7 @@ def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
     order = {name: k for k, name in enumerate(names)}
     copies: dict[str, tuple[str, ...]] = {}
     rows: dict[tuple[str, ...], int] = {}
-    # smaller sets first: a larger one is made of sets that say the same
+    # smaller sets first, because larger ones are made of them
     for one in sorted(every, key=lambda one: len(one.tags)):
         n, (s, t), c = one.n_rows, one.part_rows, one.rows
         spread = math.sqrt(s * (n - s)) * math.sqrt(t * (n - t))
@@ -364,7 +363,6 @@ def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
             copies |= dict.fromkeys(tags, tags)
             rows[tags] = c
     sets = sorted(set(copies.values()), key=lambda tags: (-rows[tags], order[tags[0]]))
-    # a variable and a tag may have the same name
     kinds = {name: (name, False) for name in names}
     kinds |= {n: (v, True) for n, v in zip(names, variables, strict=False) if v is not None}
     leader = {kind: kind for kind in kinds.values()}
@@ -383,7 +381,7 @@ def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
         if feature_set.known is None and all(supports[tag] == rows[tags] for tag in tags)
         for tag in tags
     }
-    # variables are named if all of their values say the same
+    # name the variables instead of their values if all values are nearly identical
     n_values = Counter(kinds.values())
     by_kinds: dict[tuple[_Kind, ...], list[tuple[str, ...]]] = {}
     for tags in sets:
@@ -406,10 +404,9 @@ def _find_copies(feature_set: FeatureSet, every: Sequence[Finding]) -> _Same:
 def _merge_copies(
     listed: Sequence[Finding], exact: dict[str, str], variable: dict[str, str]
 ) -> list[Finding]:
-    """Name one of the columns that are equal in all rows: all counts stay what they are.
+    """Replace each column by the first equal one, which changes no count.
 
-    Of findings that are then about the same tags, the strongest is kept, with the number of the
-    one with most tags.
+    Of findings with the same tags, keep the strongest, with the number of the largest chunk.
     """
 
     def rename(tags: tuple[str, ...]) -> tuple[str, ...]:
@@ -434,11 +431,10 @@ def _merge_copies(
 
 @dataclass(frozen=True)
 class FeatureFacts:
-    """A constructed feature: its number in the lineage, its tags, and the rows in which it is true.
+    """A constructed feature: its number in the lineage, its tags, and its number of rows.
 
-    ``is_rest`` if larger chunks have taken rows from it. ``evidence`` is
-    that of its tags in all rows; None if they were never joined, or are not together more often
-    than by chance.
+    ``is_rest`` means that larger chunks took some of its rows. ``evidence`` is None if its tags
+    were never joined, or are not together more often than by chance.
     """
 
     number: int
@@ -455,7 +451,7 @@ class FeatureFacts:
 
 
 def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> tuple[FeatureFacts, ...]:
-    """Return all features but columns, the most common or the strongest chunks first."""
+    """Return all constructed features, sorted by rows or by evidence."""
     lineage, known = feature_set.lineage, evidence_of_tags(feature_set)
     numbers = zip(feature_set.features, feature_set.supports, feature_set.frequencies, strict=True)
     found = [
@@ -464,7 +460,6 @@ def new_features(feature_set: FeatureSet, *, by_evidence: bool) -> tuple[Feature
         if feature_set.iteration(number)
         for tags in [lineage.pattern(number)]
     ]
-
     found.sort(key=lambda one: -one.rows)
     if by_evidence:
         found.sort(key=lambda one: (one.evidence is None, -(one.evidence or 0.0)))
@@ -479,17 +474,16 @@ def evidence_of_tags(feature_set: FeatureSet) -> dict[frozenset[str], float]:
 def merges_by_pattern(feature_set: FeatureSet) -> dict[tuple[str, ...], Merge]:
     """Return the merge that joined each pattern first.
 
-    No other ever did: where a pattern was joined, its tags are together in all rows that have
-    them, and the rest of them never meets.
+    The rests of its two parts share no row, so a later merge does not join the pattern again.
     """
     pattern = feature_set.lineage.pattern
     return {pattern(m.both): m for m in reversed(feature_set.merges) if m.both is not None}
 
 
 def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None:
-    """Return the rows of every feature that ever was; ``None`` where cells are missing.
+    """Count the rows of every feature, including replaced ones; ``None`` if cells are missing.
 
-    A replaced one has those of its two conjunctions.
+    A replaced feature has the rows of its two conjunctions.
     """
     if feature_set.known is not None:
         return None
@@ -502,10 +496,7 @@ def supports_of_lineage(feature_set: FeatureSet) -> dict[int | None, int] | None
 
 
 def describe_pattern(feature_set: FeatureSet, number: int) -> str:
-    """Return the pattern of a feature as text; empty if it has none.
-
-    Only the features of uFC, which replace others, have patterns that partition each row.
-    """
+    """Return the pattern of a feature as text, or "" for features that replaced no other."""
     lineage = feature_set.lineage
     if feature_set.iteration(number) and not feature_set.merges:
         return ""

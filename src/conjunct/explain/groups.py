@@ -1,4 +1,4 @@
-"""Groups of rows: their counts, what marks each, and shares that differ between them."""
+"""Groups of rows: their counts, the marks of each group, and shares that differ between groups."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from conjunct.ufc import adjust_p_values, evidence, exact_p_value, significant
 Table = dict[str, list[Any]]
 Integers = NDArray[np.int64]
 
-# marks of a group that are kept, and those that name it
-_MOST_MARKS = 20
-_IN_NAME = 3
+_MOST_MARKS = 20  # marks of a group that are kept
+_IN_NAME = 3  # marks in the name of a group
 
 
 class GroupCounts(NamedTuple):
-    """For each group (a row) and feature (a column), the rows in which it is true, and known."""
+    """Per group and feature, the number of rows in which it is true, and in which it is known."""
 
     true: Integers
     known: Integers
@@ -38,7 +37,7 @@ class GroupCounts(NamedTuple):
         n_groups: int,
         weights: Integers | None = None,
     ) -> GroupCounts:
-        """Count by the group of each row; rows of a negative group are left out."""
+        """Count by the group of each row, leaving out rows with a negative group."""
 
         def count_rows(rows: Any) -> Integers:
             found = groups[rows]
@@ -62,9 +61,9 @@ class GroupCounts(NamedTuple):
     def testable(self, alpha: float | None, sides: int) -> NDArray[np.bool_]:
         """Mark the groups and features for which a test could be significant.
 
-        The feature varies, is known in the group and outside, and is not so rare that p stays
-        above ``alpha`` even if all of its rows lie on one side. This depends on totals only, so
-        the correction need not count the others (Tarone, 1990).
+        The feature varies and is known in the group and outside, and p would be at most ``alpha``
+        if all of its rows were on one side. These conditions depend only on totals, so the
+        correction may ignore all other tests (Tarone, 1990).
         """
         true, known = self.true.sum(0), self.known.sum(0)
         tested = (true > 0) & (true < known) & (self.known > 0) & (self.known < known)
@@ -74,22 +73,21 @@ class GroupCounts(NamedTuple):
         return np.asarray(tested)
 
     def copies_of_groups(self) -> list[int]:
-        """Return a feature that equals each group: true in all of its rows and in no other.
+        """Return for each group a feature that is true in exactly its rows.
 
-        Empty if a group has none. Of two groups, a feature that equals one is enough.
+        Empty if a group has none. Of two groups, only one needs such a feature.
         """
         true = self.true.sum(0)
         equal = (self.true == self.known) & (self.true == true) & (self.true > 0)
         has_copy = equal.any(1)
         if not has_copy.all() and not (len(equal) == 2 and has_copy.any()):
             return []
-        copies: list[int] = [int(row.argmax()) for row in equal[has_copy]]
-        return copies
+        return [int(row.argmax()) for row in equal[has_copy]]
 
     def p_values(self, tested: NDArray[np.bool_], totals: Integers) -> NDArray[np.float64]:
-        """Compute the p-values of Fisher's exact test, one-sided: true more often in the group.
+        """Compute one-sided p-values of Fisher's exact test: more often true in the group.
 
-        ``totals`` are the rows in which each feature is true, in all groups.
+        ``totals`` are the rows of all groups in which each feature is true.
         """
         _, feature = np.nonzero(tested)
         known = self.known.sum(0)[feature]
@@ -98,11 +96,11 @@ class GroupCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Mark:
-    """A tag, or a chunk, that is much more common in a group than outside it, or much rarer.
+    """A tag or chunk that is much more common in a group than outside it, or much rarer.
 
-    ``rows`` and ``rows_outside`` have all of the tags; ``share`` and ``share_outside`` are those as
-    a share of the rows in which that is known. ``evidence`` is the bits by which all rows speak for
-    a difference rather than for chance. ``is_absent``: it is rarer in the group.
+    ``rows`` and ``rows_outside`` have all of the tags; ``share`` and ``share_outside`` refer to the
+    rows in which the tags are known. ``evidence`` is the bits by which all rows speak for a
+    difference rather than for chance. ``is_absent`` means that it is rarer in the group.
     """
 
     tags: tuple[str, ...]
@@ -125,11 +123,10 @@ class Mark:
 class RowGroup:
     """A group of rows that are alike.
 
-    It has a ``name``, of the tags and chunks that mark it most; the number of ``rows`` of training
-    for which it is the most probable group, and their ``share`` of all; ``marks``, the strongest
-    differences from the rows outside it, at most 20, most evidence first; and positions of
-    training rows: the most probable (``typical``), and those that are nearly as probable in another
-    group (``borderline``).
+    Its ``name`` consists of its strongest marks. ``rows`` and ``share`` count the training rows
+    for which it is the most probable group. ``marks`` are its at most 20 strongest differences from
+    the other rows, most evidence first. ``typical`` lists the positions of its most probable
+    training rows, ``borderline`` those that are nearly as probable in another group.
     """
 
     name: str
@@ -146,7 +143,7 @@ class RowGroup:
         return "; ".join([size, *(mark.sentence for mark in self.list_marks(1))])
 
     def list_marks(self, number: int) -> list[Mark]:
-        """Return the strongest marks, those that are more common first, each tag in one."""
+        """Return the strongest marks, common ones first, without marks that repeat tags."""
         return choose_marks(sorted(self.marks, key=lambda mark: mark.is_absent), number)
 
 
@@ -159,14 +156,14 @@ def find_marks(
 ) -> list[list[Mark]]:
     """Return the marks of each group, most evidence first.
 
-    A mark must bring more evidence than its price: a number, ½·log₂ n, and naming one group and
-    one of the patterns; any evidence will do if not ``priced``. A chunk is a mark if it brings
-    more than each of its tags. Where a value of a variable is more common, the others are rarer,
-    which is not said again; ``variables`` has the variables of tags.
+    The evidence of a mark must exceed its price, which is ½·log₂ n for a number plus the bits that
+    name a group and a pattern; if not ``priced``, the price is 0. A chunk must have more evidence
+    than each of its tags. Where a value of a variable is more common, the other values are rarer;
+    these marks are left out. ``variables`` gives the variables of tags.
     """
     n_groups, n_patterns = counts.true.shape
     every, true = counts.known.sum(0), counts.true.sum(0)
-    # a table per group and pattern, of rows with the tags and of rows without
+    # per group and pattern, the evidence that the tags are more common, and that they are rarer
     present = evidence(every, counts.known, true, counts.true)
     absent = evidence(every, counts.known, every - true, counts.known - counts.true)
     price = math.log2(max(n_groups * n_patterns, 1)) + 0.5 * np.log2(np.maximum(every, 1))
@@ -208,7 +205,7 @@ def find_marks(
 
 
 def choose_marks(marks: Iterable[Mark], number: int) -> list[Mark]:
-    """Return the first marks that have a tag of their own."""
+    """Return the first marks, each with a tag that no earlier one has."""
     chosen: list[Mark] = []
     for mark in marks:
         if len(chosen) < number and not {*mark.tags} <= {t for each in chosen for t in each.tags}:
@@ -217,10 +214,7 @@ def choose_marks(marks: Iterable[Mark], number: int) -> list[Mark]:
 
 
 def name_groups(marks: Sequence[Sequence[Mark]]) -> list[str]:
-    """Return a distinct name for each group, from its strongest marks.
-
-    If none is more common in the group, those are named that are rarer.
-    """
+    """Return a distinct name for each group: its strongest common marks, else its rarer ones."""
     names: list[str] = []
     for own in marks:
         common = choose_marks((mark for mark in own if not mark.is_absent), _IN_NAME)
@@ -238,10 +232,10 @@ def rank_differences(
     correction: str | None,
     other_value: Mapping[str, str],
 ) -> Table:
-    """List the tags and chunks whose shares in two data sets differ, the lowest p-value first.
+    """List the tags and chunks whose shares in two data sets differ, lowest p-value first.
 
-    A p-value is two-sided: twice that of the direction found. Of two values of a variable, one
-    says what the other does.
+    The p-values are two-sided: twice the smaller one-sided p-value. Of a variable with two values,
+    only one value is listed.
     """
     which = np.flatnonzero(counts.testable(alpha, sides=2).any(0))
     counts = GroupCounts(counts.true[:, which], counts.known[:, which])
@@ -286,7 +280,7 @@ def rank_group_features(
     correction: str | None,
     top: int | None,
 ) -> Table:
-    """List the tags and chunks that are more common in each group, the lowest p-value first."""
+    """List the tags and chunks that are more common in each group, lowest p-value first."""
     tested = counts.testable(alpha, sides=1)
     p = counts.p_values(tested, counts.true.sum(0))
     p_adjusted = adjust_p_values(p, len(p), correction)
@@ -329,9 +323,9 @@ def _say_once(
     tags: Sequence[Sequence[str]],
     other_value: Mapping[str, str] | None = None,
 ) -> Iterator[int]:
-    """Leave out what holds all tags of an earlier one: fewer tags say it, with a lower p-value.
+    """Leave out entries that contain all tags of an earlier entry, which has the lower p-value.
 
-    The other of two values is left out too: where one is more common, the other is less so.
+    Also leave out the second of two values: if one is more common, the other is rarer.
     """
     said: list[set[str]] = []
     for k in ranked:

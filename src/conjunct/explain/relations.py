@@ -1,7 +1,7 @@
-"""Relations between tags, from their joint counts, and proposals to clean up tags.
+"""Find relations between tags in their joint counts, and propose how to clean up tags.
 
-A relation is reported if its evidence exceeds its price, as that of a merge (docs/evidence.md):
-½·log₂ n bits for one more number, and log₂(N/k) to name the k-th of N pairs.
+A relation is reported if its evidence exceeds its price. The price is that of a merge
+(docs/evidence.md): ½·log₂ n bits for one more number, and log₂(N/k) to name the k-th of N pairs.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from conjunct.ufc import Floats, evidence
 RelationKind = Literal["implies", "same", "avoid", "alike"]
 RELATION_KINDS: dict[RelationKind, str] = {
     "implies": "Implies",
-    "same": "Say the same",
+    "same": "Nearly identical",
     "avoid": "Avoid each other",
     "alike": "Alike",
 }
-"""The kinds in their order, with the heads of their lists."""
+"""The kinds in their order, with the headings of their lists."""
 
-# share of the rows with a tag that have what it implies
+# an implication holds in at least this share of the rows with the tag
 _NEARLY_ALL = 0.95
-# of the rows expected by chance: fewer are "rarely together", or few exceptions
+# "rarely together" and "few exceptions" mean at most this share of the rows expected by chance
 _RARELY = 0.5
-# cosine of two profiles from which tags are alike: of synonyms planted in four sets (one tag
-# divided at random in two), 0.9 finds most, and little else
+# Tags are alike from this cosine of their profiles. In four data sets, with tags split at random
+# into two synonyms, 0.9 found most synonyms and little else.
 _ALIKE = 0.9
 _ROWS_AT_ONCE = 256
-_EXAMPLES = 3  # rows of a proposal
+_EXAMPLES = 3  # example rows per proposal
 
 
 class Relation(NamedTuple):
     """A relation between two tags that the data support.
 
-    ``left`` implies ``right``; both are in the same rows; they avoid each other; or they are rarely
-    together but have the same company, as synonyms do. The rarer tag is on the left. ``rows`` have
-    both, ``evidence`` is the bits by which the data support it, ``sentence`` the facts in words.
+    Either ``left`` implies ``right``, both are in the same rows, they avoid each other, or they
+    are alike: rarely together but with the same other tags, as synonyms are. ``left`` is the rarer
+    tag. ``rows`` have both, ``evidence`` is in bits, and ``sentence`` gives the facts in words.
     """
 
     kind: RelationKind
@@ -61,10 +61,11 @@ class Relation(NamedTuple):
 
 
 def find_relations(counts: TagCounts) -> list[Relation]:
-    """Return the relations that are worth more than their price, most evidence first.
+    """Return the relations whose evidence exceeds their price, most evidence first.
 
-    Values of one variable avoid each other by construction, which is not reported. Implications
-    that follow from others are left out, and of tags that are the same only the first implies.
+    Values of one variable exclude each other by construction, so they are not reported.
+    Implications that follow from others are left out. Of nearly identical tags only the first
+    takes part in other relations.
     """
     if len(counts.tags) < 2:
         return []
@@ -72,7 +73,7 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     for block in counts.pairs():
         pairs = _put_rarer_first(counts, block)
         n_rows, left, right, both = pairs.table
-        # a tag that avoids another is together with its absence
+        # a tag that avoids another one occurs with its absence
         absent = evidence(n_rows, left, n_rows - right, left - both)
         bits = np.maximum(evidence(n_rows, left, right, both), absent)
         pays = np.flatnonzero(bits > 0.5 * math.log2(counts.n_rows))
@@ -87,7 +88,7 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     is_first = np.ones(len(counts.tags), np.bool_)
     is_first[pairs.left[is_same]] = False
     has_firsts = is_first[pairs.left] & is_first[pairs.right]
-    # few exceptions, and at most half of those that chance would give
+    # few exceptions, and at most half of the exceptions expected by chance
     is_implied = has_firsts & more & (c >= _NEARLY_ALL * s)
     is_implied &= (s - c) * n <= _RARELY * s * (n - t)
     is_rare = has_firsts & (c * n <= _RARELY * s * t)
@@ -113,10 +114,10 @@ def _put_rarer_first(counts: TagCounts, pairs: Contingency) -> Contingency:
 
 
 def _pay(counts: TagCounts, pairs: Contingency, bits: Floats) -> tuple[Contingency, Floats]:
-    """Return the pairs with the most evidence, as long as each is worth its price."""
+    """Return the pairs with the most evidence, up to the first that is not worth its price."""
     m = len(counts.tags)
     n_pairs = m * (m - 1) / 2
-    # equal ones by name
+    # ties by name
     order = np.lexsort((pairs.right, pairs.left, -bits))
     k = np.arange(1, len(order) + 1)
     prices = 0.5 * math.log2(counts.n_rows) + np.log2(np.maximum(n_pairs / k, 1))
@@ -126,7 +127,7 @@ def _pay(counts: TagCounts, pairs: Contingency, bits: Floats) -> tuple[Contingen
 
 
 def _keep_tree(pairs: Contingency, is_same: NDArray[np.bool_]) -> Positions:
-    """Return the pairs of the same tags that do not follow from stronger ones."""
+    """Return the pairs of nearly identical tags that do not follow from stronger pairs."""
     group: dict[int, set[int]] = {}
     kept = []
     for k in np.flatnonzero(is_same).tolist():
@@ -154,31 +155,31 @@ def _keep_direct(pairs: Contingency, is_implied: NDArray[np.bool_]) -> Positions
 
 
 def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
-    """Return pairs that are rarely together but have the same company, and their evidence.
+    """Return pairs that are rarely together but have similar profiles, and their evidence.
 
-    The company of a tag is how far each other tag is above or below chance in its rows, in
-    standard deviations. Two companies with the cosine r share −½·(K − 1)·log₂(1 − r²) bits, where K
-    tags are two standard deviations from chance or more with either of the two. r counts as at
-    most 0.98: few tags never make sure that two are synonyms.
+    The profile of a tag gives for each other tag its deviation from chance in the rows of the tag,
+    in standard deviations. Two profiles with the cosine r share −½·(K − 1)·log₂(1 − r²) bits, where
+    K tags deviate by at least 2 in either profile. r is limited to 0.98, because a few tags never
+    prove that two tags are synonyms.
     """
     gram, shares = counts.gram(), counts.shares
     supports = np.diagonal(gram).copy()
     chance = supports[:, None] * shares
     gram -= chance
     chance *= 1 - shares
-    company = np.divide(gram, np.sqrt(chance), out=np.zeros_like(gram), where=chance > 0)
-    np.fill_diagonal(company, 0)
-    squares = (company**2).sum(axis=1)
-    is_far = np.abs(company) >= 2
+    profiles = np.divide(gram, np.sqrt(chance), out=np.zeros_like(gram), where=chance > 0)
+    np.fill_diagonal(profiles, 0)
+    squares = (profiles**2).sum(axis=1)
+    is_far = np.abs(profiles) >= 2
     blocks, values = [], []
-    for start in range(0, len(company), _ROWS_AT_ONCE):
+    for start in range(0, len(profiles), _ROWS_AT_ONCE):
         some = slice(start, start + _ROWS_AT_ONCE)
-        # the two tags themselves are left out of each sum
-        left = np.maximum(squares[some, None] - company[some] ** 2, 0)
-        right = np.maximum(squares - company[:, some].T ** 2, 0)
+        # leave the two tags themselves out of each sum
+        left = np.maximum(squares[some, None] - profiles[some] ** 2, 0)
+        right = np.maximum(squares - profiles[:, some].T ** 2, 0)
         scale = np.sqrt(left * right)
         cosines = np.divide(
-            company[some] @ company.T, scale, out=np.zeros_like(scale), where=scale > 0
+            profiles[some] @ profiles.T, scale, out=np.zeros_like(scale), where=scale > 0
         )
         i, j = np.nonzero(cosines >= _ALIKE)
         cosine, i = np.minimum(cosines[i, j], SAME), i + start
@@ -215,8 +216,8 @@ def _describe(
         sentence = {
             "implies": f"{left} implies {right}: {part} {count(n_left, 'row')} "
             f"with {left} also have {right}",
-            "same": f"{left} and {right} say the same: {count(both, 'row')} with both, "
-            f"{n_left - both:,} with {left} only, {n_right - both:,} with {right} only",
+            "same": f"{left} and {right} are nearly identical: {count(both, 'row')} with both, "
+            f"{n_left - both:,} with only {left}, {n_right - both:,} with only {right}",
             "avoid": f"{left} and {right} avoid each other: together in {count(both, 'row')}, "
             f"{expected} expected by chance",
             "alike": f"{left} and {right} are alike: they occur with the same tags, but {few} both "
@@ -230,9 +231,9 @@ def _describe(
 def implication_graph(
     tags: Sequence[str], relations: Iterable[Relation], max_tags: int
 ) -> AncestryGraph:
-    """Build the graph of the strongest implications, from the special to the general.
+    """Build the graph of the strongest implications, from specific to general tags.
 
-    Nodes are positions among ``tags``. A relation is there only with both tags.
+    Nodes are positions in ``tags``.
     """
     number = {name: k for k, name in enumerate(tags)}
     implied = [(number[x.left], number[x.right]) for x in relations if x.kind == "implies"]
@@ -248,7 +249,7 @@ def implication_graph(
 def propose_changes(
     data: BooleanData, spellings: Iterable[Proposal], relations: Iterable[Relation]
 ) -> list[Change]:
-    """Return what could be cleaned up in the tags of some rows."""
+    """Propose how to clean up the tags of the data."""
     columns: Columns = data.columns
     place = {name: k for k, name in enumerate(data.names)}
 
@@ -283,13 +284,13 @@ def propose_changes(
 
 
 def apply_changes(data: BooleanData, changes: Sequence[Change]) -> BooleanData:
-    """Return the data with implied tags added and tags dropped; merges are spellings by now."""
+    """Add implied tags and drop empty and vacuous ones; merges were applied as spellings before."""
     columns: Columns = data.columns
     lines = list(columns.raw_columns)
     place = {name: k for k, name in enumerate(data.names)}
     supports = dict(zip(data.names, columns.supports().tolist(), strict=True))
     adds = [one for one in changes if one.kind == "implies" and {one.tag, one.into} <= {*place}]
-    # rare tags first: what they add may imply more
+    # rare tags first, because the tags that they add may imply more
     for change in sorted(adds, key=lambda one: supports[one.tag]):
         k = place[change.into]
         lines[k] = columns.disjunction(lines[k], lines[place[change.tag]])

@@ -1,4 +1,4 @@
-"""Formulas as lines of plain English, and numbers, names and formulas as short texts."""
+"""Write formulas as lines of plain English, and numbers, names and formulas as short texts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from conjunct.expressions import (
 )
 
 MAX_LITERALS = 100
-"""The most literals of a formula that is put into words."""
+"""A formula with more literals is not put into words, and a label gives only its length."""
 
 _LONGEST = 80
-_MANY_LITERALS = 100  # beyond, a label says how many instead of which
-_MOST_LITERALS = 1_000  # of a formula that is written out in full
+_MOST_LITERALS = 1_000  # a longer formula is not written out
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# names of columns that a binarizer makes: a sign, its verb, and the verb of the opposite
+# names of columns that a binarizer makes, and for each sign its verb and the opposite verb
 _STATEMENT = re.compile(
     r"(?P<what>.*\S) (?P<sign>=|≠|!=|≤|<=|≥|>=|<|>|in|is(?= missing$)) (?P<value>\S.*)"
 )
@@ -44,37 +43,37 @@ _VERBS = {
     ">": ("is above", "is at most"),
 }
 _CODE = re.compile(r"[A-Za-z]{0,3}[ _.-]?\d+")
-# a name that holds one of these could be taken for a part of the sentence
+# a name with one of these words could be mistaken for part of the sentence
 _WORD = (
     r"\b(?:and|or|nor|no|not|none|with|without|either|neither|both|all|where|every|rows?|is|also|have)"
     r"\b|\b(?:at least|exactly|fewer than) \d+ of\b"
 )
 _WORDS = re.compile(rf"{_WORD}|[,;()\"]", re.IGNORECASE)
-# the signs of a value such as [30, 45) belong to it
+# brackets and commas are part of a value such as [30, 45)
 _VALUE_WORDS = re.compile(rf"{_WORD}|[;\"]", re.IGNORECASE)
 
 
 def label(expression: Expression, style: Style = "unicode", longest: int = _LONGEST) -> str:
     """Write a formula in at most ``longest`` characters."""
-    if expression.length > _MANY_LITERALS:
+    if expression.length > MAX_LITERALS:
         return f"a formula of {expression.length:,} literals"
     return shorten(expression.text(style), longest)
 
 
 def formula_text(expression: Expression, style: Style) -> str:
-    """Write a formula in full, unless it is too long to read."""
+    """Write a formula in full, or only its length if it is too long to read."""
     if expression.length > _MOST_LITERALS:
         return f"(a formula of {expression.length:,} literals)"
     return expression.text(style)
 
 
 def shorten(text: str, longest: int = _LONGEST) -> str:
-    """Cut a text with an ellipsis if it is longer."""
+    """Truncate a long text, with an ellipsis at the end."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def join_names(names: Sequence[str], at_most: int, longest: int) -> str:
-    """Join names with commas, the first few of many."""
+    """Join at most the first ``at_most`` names with commas: ``a, b and 3 more``."""
     shown = ", ".join(shorten(name, longest) for name in names[:at_most])
     more = len(names) - at_most
     return f"{shown} and {more:,} more" if more > 0 else shown
@@ -88,12 +87,12 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
 
 
 def decimal(value: float, digits: int = 3) -> str:
-    """Write ``0.432``; a dash if there is no value."""
+    """Write ``0.432``, or a dash for NaN."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def format_share(part: float) -> str:
-    """Write a share of 1 in percent: ``12%``, ``1.2%``, ``0.03%``; 100% is all, 0% is none."""
+    """Write a share as a percentage: ``12%``, ``0.03%``; 100% means all, 0% means none."""
     percent = 100 * part
     if 99.5 <= percent < 100:
         return f"{percent:.1f}%" if percent < 99.95 else "over 99.9%"
@@ -103,7 +102,7 @@ def format_share(part: float) -> str:
 
 
 def probability(p: float) -> str:
-    """Write ``0.012``, ``3.1 × 10⁻⁵``; a dash if there is no value."""
+    """Write ``0.012`` or ``3.1 × 10⁻⁵``, or a dash for NaN."""
     if math.isnan(p):
         return "–"
     if p == 0:
@@ -115,7 +114,7 @@ def probability(p: float) -> str:
 
 
 def quote_tags(tags: Sequence[str]) -> str:
-    """List tags in a sentence; names that could be mistaken for words of it are in quotes.
+    """List tags in a sentence; names that look like words of the sentence are in quotes.
 
     Examples
     --------
@@ -130,26 +129,18 @@ def _quote_tag(tag: str) -> str:
     if statement is None:
         return _show(tag)
     what, sign, value = statement.groups()
-    # one word after a sign is its value, whatever the word
+    # a single word after a sign is always its value
     is_unclear = _VALUE_WORDS.search(value) and not value.isalnum()
     return f"{_show(what)} {sign} {_quote(value) if is_unclear else _printable(value)}"
 
 
 def english(expression: Expression) -> str:
-    """Put a formula into words.
+    """Put a formula into words, in one line. Simplified formulas give shorter lines.
 
-    Parameters
-    ----------
-    expression : Expression
-        Best simplified: a shorter formula is a shorter line.
-
-    Returns
-    -------
-    str
-        One line that is true exactly where the formula is. Names such as ``colour = red`` become
-        statements; codes such as ``F7`` are listed; of other names the first is described by the
-        rest. "No" denies the one name after it, ``;`` stands between things that all hold. Names
-        that could be mistaken for words of the sentence are in quotes.
+    The line is true exactly where the formula is. Names such as ``colour = red`` become statements,
+    and codes such as ``F7`` become a list; otherwise the first name comes first and the rest
+    describe it. "No" denies only the next name, and ``;`` means "and". Names that look like words
+    of the sentence are in quotes.
 
     Examples
     --------
@@ -166,7 +157,7 @@ def english(expression: Expression) -> str:
     'tree; at least 2 of bicycle, backpack and (no car)'
     """
     if expression.length > MAX_LITERALS:
-        return f"a formula of {expression.length:,} literals, too long for a line"
+        return f"a formula of {expression.length:,} literals, too long for one line"
     return _phrase(expression)
 
 
@@ -222,7 +213,7 @@ def _join_names(present: Sequence[str], absent: Sequence[str]) -> str:
 
 
 def _deny_all(names: Sequence[str]) -> str:
-    """Deny all names. "No a or b" would leave open whether b is denied."""
+    """Deny all names. "No a or b" would not clearly deny b."""
     if len(names) == 1:
         return f"no {names[0]}"
     if len(names) == 2:
@@ -232,7 +223,7 @@ def _deny_all(names: Sequence[str]) -> str:
 
 def _list_alternatives(expression: Or) -> str:
     operands = _flat(expression, Or)
-    # negations come last, because "no" before an "or" seems to deny the rest too
+    # negations come last: "no" before an "or" would seem to deny everything after it
     operands.sort(key=lambda operand: isinstance(operand, Not) and _is_literal(operand))
     if all(map(_is_literal, operands)):
         return _series(list(map(_phrase, operands)), "or")
@@ -255,7 +246,7 @@ def _deny(operand: Expression) -> str:
 
 
 def _list_operands(expression: Counted) -> str:
-    """List the operands, all but names in parentheses: "no" would seem to deny the rest too."""
+    """List the operands, with parentheses around all but names to limit what "no" denies."""
     operands = [_phrase(x) if _is_plain(x) else f"({_phrase(x)})" for x in expression.operands]
     return f"{expression.number} of {_series(operands, 'and')}"
 
@@ -275,7 +266,7 @@ def _is_literal(expression: Expression) -> bool:
 
 
 def _is_plain(expression: Expression) -> bool:
-    """Check that it is a name and no statement."""
+    """Check that an expression is a name, and not a statement."""
     return isinstance(expression, Primitive) and not _STATEMENT.fullmatch(expression.name)
 
 

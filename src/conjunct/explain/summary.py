@@ -1,4 +1,4 @@
-"""The summary of a fitted model, in sentences that all outputs share."""
+"""Summarise a fitted model in sentences that all outputs share."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from conjunct.memory import byte_text
 
 MEANINGS = {
     "(rest)": "the rows that are in no larger chunk",
-    "recurrence": "share of changed data sets in which it was constructed again",
+    "recurrence": "share of changed data sets in which the feature was constructed again",
     "evidence": 'bits by which all rows speak for "together" rather than "by chance"',
-    "length": "literals of the formula",
-    "iteration": "the iteration that made it; 0: a column of the data",
-    "r": "correlation of the two features it came from",
-    "p": "probability of such an r if the features were independent",
-    "adjusted p": "corrected for the number of pairs tested",
+    "length": "number of literals in the formula",
+    "iteration": "the iteration that made the feature; 0 for a column of the data",
+    "r": "correlation of the two features that were joined",
+    "p": "probability of an r this large if the two features were independent",
+    "adjusted p": "p, corrected for the number of pairs tested",
     "threshold": "the threshold that the pair had to pass",
-    "OI": "mean number of true features per row, minus 1, as a share of all features minus 1",
-    "C0": "features added, as a share of the number that gives one per distinct row",
+    "OI": "(mean number of true features per row − 1) / (number of features − 1)",
+    "C0": "features added, divided by the number to add for one feature per distinct row",
     "RMS": "root mean square of OI and C0",
 }
 """The meaning of each number about a feature or a set of features."""
 
-# what a pair lacks by the rule of evidence
+# the numbers in a stop reason of the rule of evidence, which only experts need
 _LACKS = re.compile(r", has [\d.,]+ bits of evidence and needs more than [\d.,]+\d")
 _NEXT_PAIR = re.compile(rf"\. The next, (.*){_LACKS.pattern}\.$")
 
@@ -59,32 +59,32 @@ _CORRECTIONS = {
 }
 _TESTS = {"exact": "Fisher's exact test", "normal": "the normal test of r√n"}
 _JOINED = {"fringe": "last two", "root": "first two", "root-fringe": "first and the last"}
-_ADDED = "New features are added to the columns, none is replaced."
+_ADDED = "New features are added to the columns; none is replaced."
 _FAMILY = {
-    "UFringe": "Each iteration grew a clustering tree on the present features and joined the {} "
+    "UFringe": "Each iteration grew a clustering tree on the current features and joined the {} "
     "conditions of every path.",
-    "Fringe": "Each iteration grew a decision tree on the present features and joined the {} "
+    "Fringe": "Each iteration grew a decision tree on the current features and joined the {} "
     "conditions of every path.",
-    "CAT": "Each iteration grew a decision tree on the present features and joined those "
-    "conditions of every path whose conjunction says most about the class of its leaf.",
-    "ID2of3": "A decision tree was grown whose tests ask for at least m of some literals. "
+    "CAT": "Each iteration grew a decision tree on the current features. In every path it joined "
+    "the conditions whose conjunction says most about the class of the leaf.",
+    "ID2of3": "The decision tree has tests of the form: at least m of some literals are true. "
     "Literals were added one by one while the information gain rose.",
-    "XofN": "A decision tree was grown whose tests count how many of some literals are true. The "
-    "literals were chosen so that test and classes take the fewest bits.",
+    "XofN": "The tests of the decision tree count how many of some literals are true. The "
+    "literals were chosen to minimise the bits of the test and the classes.",
 }
 _REPLACED = (
     "A pair of correlated features f, g is replaced by f ∧ g, ¬f ∧ g and f ∧ ¬g, which do not "
-    "overlap; no information is lost."
+    "overlap. No information is lost."
 )
 _MANY_AT_ONCE = (
-    "Each iteration replaced as many pairs as possible, the strongest first, no feature twice."
+    "Each iteration replaced as many pairs as possible, strongest first, and no feature twice."
 )
 _BESIDE = "The model's transform returns the columns first, then the features of two or more tags."
-_PRUNED = "Pairs with an expected frequency below 5 were left alone (pruning)."
+_PRUNED = "Pairs with an expected frequency below 5 were not replaced (pruning)."
 
 
 class FittedModel(Protocol):
-    """Any fitted feature constructor, as far as a summary needs it."""
+    """The part of a fitted feature constructor that a summary needs."""
 
     formula_style: Style
     feature_set_: FeatureSet
@@ -107,9 +107,9 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A fitted model in plain sentences: its chunks, its end and its method.
+    """A fitted model in plain sentences: its chunks, its stop reason and its method.
 
-    ``translate`` puts the parameters that a stop reason names into the words of the command line.
+    ``translate`` replaces parameters in a stop reason by the options of the command line.
     """
 
     model: FittedModel
@@ -117,7 +117,7 @@ class Summary:
 
     @property
     def by_pattern(self) -> bool:
-        """True if the rule that made the features looks for tags that belong together."""
+        """True if the criterion looks for tags that belong together."""
         return self.model.has_tag_names
 
     @property
@@ -136,38 +136,39 @@ class Summary:
 
     @property
     def copies(self) -> tuple[Copies, ...]:
-        """The columns that say the same."""
+        """The near-identical columns."""
         return self._all_found.copies
 
     @property
     def same_columns(self) -> str:
-        """The columns that say the same, in a sentence or a few; empty if none do."""
+        """The near-identical columns in sentences; empty if there are none."""
         return self.name_copies()
 
     def name_copies(self, shown: Sequence[Finding] = ()) -> str:
-        """Name the columns that say the same, but for those that are named under findings."""
+        """Name the near-identical columns, except those under findings already ``shown``."""
         named = {one for finding in shown for one in finding.copies}
         found = [one for one in self.copies if one not in named]
         more = len(found) - _MOST_COPIES
         sentences = [shorten(one.sentence, _LONGEST) for one in found[:_MOST_COPIES]]
-        do = "does" if more == 1 else "do"
-        sentences += [f"So {do} {count(more, 'other set')} of columns."] * (more > 0)
+        if more > 0:
+            are = "is" if more == 1 else "are"
+            sentences.append(f"{count(more, 'more set')} of columns {are} nearly identical.")
         return " ".join(sentences)
 
     @cached_property
     def new_features(self) -> tuple[FeatureFacts, ...]:
-        """All features but columns; the strongest chunks first, if there are any."""
+        """The constructed features; the strongest chunks first, if there are any."""
         by_evidence = bool(self.findings or self.copies)
         return new_features(self.model.feature_set_, by_evidence=by_evidence)
 
     @property
     def remaining_columns(self) -> list[str]:
-        """The columns that are features still."""
+        """The columns that are still features."""
         fitted = self.model.feature_set_
         return [self.formula(k) for k in fitted.features if not fitted.iteration(k)]
 
     def formula(self, number: int) -> str:
-        """Write a feature of the lineage as text of bounded length."""
+        """Write a feature of the lineage as text of limited length."""
         return label(
             self.model.feature_set_.lineage.expression(number), self.model.formula_style, _LONGEST
         )
@@ -197,7 +198,7 @@ class Summary:
             iterations = count(self.n_iter, "iteration")
             return f"From {data}, {made} constructed in {iterations} and added to the columns."
         if self.by_pattern and (self.findings or self.same_columns):
-            sentence = f"{data}: some columns say the same; nothing else was found."
+            sentence = f"{data}: some columns are nearly identical; nothing else was found."
             if self.findings:
                 sentence = f"{data}: {count(len(self.findings), 'finding')}."
                 best = self.findings[0]
@@ -215,18 +216,18 @@ class Summary:
 
     @property
     def stop_reason(self) -> str:
-        """The reason why the run ended, from the rule that ended it; empty if it is not kept."""
+        """The reason why the run ended; empty if the model does not store it."""
         return self.translate(getattr(self.model, "stop_reason_", ""))
 
     @property
     def plain_reason(self) -> str:
-        """The reason why the run ended, without the numbers that are for experts."""
+        """The reason why the run ended, without numbers that only experts need."""
         reason = _NEXT_PAIR.sub(r"; the closest was \1.", self.stop_reason)
         return _LACKS.sub(", is not clear enough", reason)
 
     @property
     def ending(self) -> str:
-        """The reason why the run ended; if the model does not keep it, the state in the end."""
+        """The reason why the run ended, or its final state if the model stores no reason."""
         if self.stop_reason:
             return self.plain_reason
         fitted = self.model.feature_set_
@@ -234,9 +235,7 @@ class Summary:
         limit = self.model.get_params(deep=False).get("max_features")
         ended = f"It ended after {count(self.n_iter, 'iteration')}"
         if limit is None:
-            return (
-                f"{ended}. Its file comes from an earlier version, which did not store the reason."
-            )
+            return f"{ended}. An earlier version, which did not store the reason, wrote its file."
         ended += f" with {count(n_features, 'feature')}"
         if n_features >= limit:
             return f"{ended}: the limit of {limit:,} was reached."
@@ -244,7 +243,7 @@ class Summary:
 
     @property
     def length(self) -> str:
-        """The size of the data described with the chunks, compared with that without them."""
+        """The size of the data in the code of the chunks, compared with that without chunks."""
         fitted = self.model.feature_set_
         if not fitted.merges or not fitted.has_code:
             return ""
@@ -256,7 +255,7 @@ class Summary:
 
     @property
     def scores(self) -> str:
-        """The paper's measures, overlap and correlations; empty if the rule looks for chunks."""
+        """The paper's measures; empty if the criterion looks for chunks."""
         if not self.n_iter or self.by_pattern:
             return ""
         first, last = self.model.history_[0], self.model.history_[-1]
@@ -285,14 +284,14 @@ class Summary:
 
     @property
     def variables(self) -> str:
-        """The columns that exclude each other; empty if none do."""
+        """The variables in one sentence; empty if there are none."""
         found = variable_texts(self.model.feature_set_)
         names = join_names(found, _MOST_NAMES, _LONGEST)
         return f"{count(len(found), 'variable')}: {names}." if found else ""
 
     @property
     def method(self) -> tuple[Section, ...]:
-        """The way features were made, and the pairs that could be joined, from the parameters."""
+        """The method from the parameters: the way features were made, and the allowed pairs."""
         model, given = self.model, self.model.get_params(deep=False)
         criterion = ufc.CRITERIA.make(given.get("criterion"))
         if criterion is None and "min_threshold" not in given:
@@ -334,14 +333,14 @@ def variable_texts(fitted: FeatureSet) -> list[str]:
         values = join_names(
             [_strip_variable(name, c) for c in columns], _MOST_VALUES, _LONGEST_VALUE
         )
-        # two columns without a common stem are the name
+        # without a common prefix, the name consists of the two columns
         is_name = sorted(name.split(" | ")) == sorted(columns)
         found.append(shorten(name) if is_name else f"{shorten(name)} ({values})")
     return found
 
 
 def _strip_variable(variable: str, column: str) -> str:
-    """Return the column without the variable in front: ``male`` of ``sex = male``."""
+    """Remove the variable from the name of a column: ``sex = male`` becomes ``male``."""
     if not column.startswith(variable):
         return column
     value = column.removeprefix(variable).lstrip(" =:_.[")
@@ -349,7 +348,7 @@ def _strip_variable(variable: str, column: str) -> str:
 
 
 def data_facts(data: DataSummary, fitted: FeatureSet | None = None) -> list[tuple[str, str]]:
-    """List facts about the data as names and texts, with the variables of a model fitted on it."""
+    """List facts about the data as names and texts, with the variables of a fitted model."""
     variables = [] if fitted is None else variable_texts(fitted)
     dropped = [f"{dropped.column or repr('')} ({dropped.reason})" for dropped in data.dropped]
     rare = [f"{column} ({number})" for column, number in data.rare.items()]
@@ -381,10 +380,7 @@ def column_preparations(preparation: Preparation) -> dict[str, str]:
 
 
 def place_of_closest(front: Sequence[ufc.Solution]) -> int:
-    """Return the position of the closest point on a front.
-
-    Others may have the same indicators for another λ; the first of them is on the front.
-    """
+    """Return the position of the closest point on a front, the first of equals."""
     return min(range(len(front)), key=lambda k: (front[k].distance, k))
 
 
@@ -393,35 +389,35 @@ def _were(number: int, noun: str) -> str:
 
 
 def takes_one_pair(model: FittedModel) -> bool:
-    """Check that each iteration replaces one pair only."""
+    """Return True if each iteration replaces only one pair."""
     given = model.get_params(deep=False)
     criterion = ufc.CRITERIA.make(given.get("criterion"))
     return criterion is not None and (given["search"] or criterion.search) != "batch"
 
 
 def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[str, Section]:
-    """Describe which pairs came first, and which could be joined."""
+    """Describe the order of the pairs, and which pairs were allowed."""
     one_by_one, fitted = takes_one_pair(model), model.feature_set_
     heading, order = "Which pairs", _MANY_AT_ONCE
     if one_by_one:
         order = (
-            "One pair was replaced at a time: among those that pass, the one with the largest "
-            "joint count. Then its conjunctions were counted, and the next pair was chosen."
+            "One pair was replaced at a time: of the pairs that pass, the one with the largest "
+            "joint count. Then its conjunctions were counted and the next pair was chosen."
         )
     if isinstance(criterion, ufc.Evidence):
         order = "One pair was joined at a time: the one with the most evidence."
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
         why = (
             f'The evidence of a pair is the number of bits by which the rows speak for "together" '
-            f'rather than "by chance". It is counted twice, for the features as they were at that '
-            f"point and for all rows that have their tags, and the smaller number counts. A pair "
-            f"was joined if it brought more than {times}what the merge costs."
+            f'rather than "by chance". It is computed for the features at that point and for all '
+            f"rows that have their tags; the smaller number counts. A pair was joined if its "
+            f"evidence was more than {times}what the merge costs."
         )
     elif isinstance(criterion, ufc.Bits):
         order = (
-            f"Among the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
-            f"shortened the description of the data most came first. It consists of all cells, "
-            f"written with the codes of the features, and the features themselves."
+            f"Of the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
+            f"shortened the description of the data most came first. The description consists of "
+            f"all cells in the code of the features, and of the features."
         )
         why = "Any pair that is true together more often than by chance (r > 0) may be joined."
         if criterion.alpha is not None:
@@ -431,7 +427,7 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
             why = (
                 f"A pair may be joined if both are true together more often than by chance (r > 0) "
                 f"and the p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is "
-                f"set once, over all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
+                f"set once for all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
             )
     elif isinstance(criterion, ufc.Risk):
         heading, why = "Why this λ", _describe_risk(model, criterion, one_by_one)
@@ -440,9 +436,9 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
         is_phi = criterion.measure == "phi"
         name = "correlation r" if is_phi else criterion.measure.replace("_", " ")
         why = (
-            f"It was given: pairs whose {name} exceeds {criterion.threshold:g} were replaced. A "
-            f"lower threshold (down to {least:g}) may replace more pairs and make more, longer "
-            f"features."
+            f"It is a parameter: pairs whose {name} exceeds {criterion.threshold:g} were replaced. "
+            f"A lower threshold (down to {least:g}) may replace more pairs and make more, and "
+            f"longer, features."
         )
     else:
         why = f"{criterion.name}: {criterion.summary}."
@@ -457,20 +453,20 @@ def _describe_risk(model: FittedModel, criterion: ufc.Risk, one_by_one: bool) ->
         if one_by_one:
             pairs = "columns: the cutoff is set once, and the table of features shows it"
         return (
-            f"From the risk α = {alpha}, by {test} with {_CORRECTIONS[criterion.correction]} "
-            f"correction for all pairs of {pairs}."
+            f"The cutoff follows from the risk α = {alpha}, by {test} with "
+            f"{_CORRECTIONS[criterion.correction]} correction for all pairs of {pairs}."
         )
     if criterion.test == "exact":
-        return f"From the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
+        return f"The cutoff is the risk α = {alpha}, by {test}: a pair passes if p ≤ α."
     line = getattr(model, "threshold_", None)
     if line is None or fitted.known is not None:
         return (
             f"λ = u₁₋α/√n follows from the risk α = {alpha} and, for each pair, the n rows in "
-            f"which both columns are known; the table of features shows each."
+            f"which both columns are known. The table of features shows each λ."
         )
     return (
         f"λ = {decimal(line)} follows from the risk α = {alpha} and the number of rows: "
         f"λ = u₁₋α/√n = {decimal(line * math.sqrt(fitted.n_rows), 2)}/√{fitted.n_rows:,}. Two "
-        f"columns that are independent reach it with a probability of "
-        f"{probability(criterion.alpha)}. More rows lower it, a smaller risk raises it."
+        f"independent columns reach it with a probability of {probability(criterion.alpha)}. More "
+        f"rows lower it; a smaller risk raises it."
     )

@@ -1,4 +1,4 @@
-"""The SQL of databases: one object of `DIALECTS` for each, with its limits and its functions."""
+"""The SQL dialects of databases: `DIALECTS` holds the limits and functions of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conjunct.data import BLANKS, DatePart
 from conjunct.errors import InputError
 from conjunct.parameters import Registry
 
-# days of the week from Monday to Sunday, as databases number them
+# numbers of the days from Monday to Sunday in different databases
 _FROM_MONDAY = (0, 1, 2, 3, 4, 5, 6)
 _FROM_SUNDAY = (1, 2, 3, 4, 5, 6, 0)
 _FROM_SUNDAY_AS_1 = (2, 3, 4, 5, 6, 7, 1)
@@ -21,36 +21,36 @@ _FROM_SUNDAY_AS_1 = (2, 3, 4, 5, 6, 7, 1)
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """A dialect of SQL, by the name that sqlglot has for it. The defaults are standard SQL."""
+    """A dialect of SQL, with its name in sqlglot. The defaults are standard SQL."""
 
     name: str
     summary: str
     is_run: bool = False
-    """The tests run its statements in a real database; those of other dialects are parsed back."""
+    """True if the tests run its statements in a real database instead of only parsing them."""
     takes_any_text: bool = False
-    """It takes text for a number or a Boolean, and words for 0, without an error."""
+    """True if it reads text as a number or a Boolean, and words as 0, without an error."""
     has_booleans: bool = True
-    """A condition is a value."""
+    """True if a condition can be the value of a column."""
     folds_case: bool = True
-    """Two columns cannot have names that differ in capitals only."""
+    """True if the names of two columns must not differ only in case."""
     keeps_steps: Literal["hint", "limit", "sample"] | None = None
-    """The means that keeps it from merging the steps of a query again, if there is one."""
+    """How to keep the database from merging the steps of a query again, if it can be done."""
     most_columns: int | None = None
-    """The most columns of a query."""
+    """Maximum number of columns of a query."""
     most_in_table: int | None = None
-    """The most columns of a table or a view, if those are fewer."""
+    """Maximum number of columns of a table or a view, if smaller."""
     longest_name: int | None = None
-    """The longest name of a column, in ``name_unit``."""
+    """Maximum length of the name of a column, in ``name_unit``."""
     name_unit: Literal["bytes", "characters"] = "bytes"
     allowed_name: re.Pattern[str] | None = None
     allows_empty_name: bool = False
     takes_nan_for_true: bool = False
-    """A column of numbers may stand for a Boolean one, NaN included."""
+    """True if it reads a column of numbers as Boolean, with NaN as true."""
     nan: Literal["equals itself", "equals nothing", "does not exist"] = "equals itself"
     weekday_function: str | None = None
-    """The function that gives the day of the week; if there is none, EXTRACT is used."""
+    """The function that returns the day of the week; without one, EXTRACT does."""
     weekday_field: str = "ISODOW"
-    """The field of EXTRACT that is the day of the week."""
+    """The field of EXTRACT for the day of the week."""
     weekdays: Sequence[int] = (1, 2, 3, 4, 5, 6, 7)
     """The numbers of the days from Monday to Sunday."""
 
@@ -59,15 +59,15 @@ class Dialect:
         return exp.Literal.string(text)
 
     def text(self, column: exp.Expr) -> exp.Expr:
-        """Write a cell of any type as text, without blanks around it."""
+        """Write a cell of any type as text, without surrounding blanks."""
         return exp.Trim(this=exp.cast(column, "text"), expression=self.string(BLANKS))
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
-        """Write a column as a floating-point number; NULL for NaN, which is missing."""
+        """Write a column as a floating-point number, with NULL for NaN."""
         return self.without_nan(exp.cast(self.cell_text(column) if is_text else column, "double"))
 
     def cell_text(self, column: exp.Expr) -> exp.Expr:
-        """Write the text of a cell; NULL where it is blank."""
+        """Write the text of a cell, or NULL if it is blank."""
         return exp.Nullif(this=self.text(column), expression=self.string(""))
 
     def without_nan(self, number: exp.Expr) -> exp.Expr:
@@ -79,7 +79,7 @@ class Dialect:
         return exp.Nullif(this=number, expression=exp.cast(exp.Literal.string("NaN"), "double"))
 
     def infinity(self, number: float) -> exp.Expr | None:
-        """Write an infinite number; None if the database has none."""
+        """Write an infinite number; return None if the database has none."""
         return exp.cast(exp.Literal.string("inf" if number > 0 else "-inf"), "double")
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
@@ -96,12 +96,12 @@ class Dialect:
         return exp.Extract(this=exp.Var(this=self.weekday_field), expression=column)
 
     def either(self, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
-        """Write a condition: true where ``yes`` is, false where ``no`` is, and NULL elsewhere."""
+        """Write a condition: true if ``yes`` is, false if ``no`` is, and NULL otherwise."""
         value = truth_value if self.has_booleans else literal
         return self.as_condition(case((yes, value(True)), (no, value(False))))
 
     def fill(self, condition: exp.Expr) -> exp.Expr:
-        """Write a condition that is false where it would be NULL."""
+        """Write a condition with false in place of NULL."""
         if self.has_booleans:
             return exp.Coalesce(this=condition, expressions=[truth_value(False)])
         return self.as_condition(case((condition, literal(1)), default=literal(0)))
@@ -113,26 +113,26 @@ class Dialect:
         return case((condition, literal(1)), (exp.not_(condition), literal(0)))
 
     def as_condition(self, column: exp.Expr) -> exp.Expr:
-        """Write the result of ``as_value``, or a column of Booleans, as a condition again."""
+        """Write the result of ``as_value``, or a Boolean column, as a condition."""
         return column if self.has_booleans else exp.EQ(this=column, expression=literal(1))
 
     def create(
         self, kind: Literal["view", "table"], name: exp.Table, query: exp.Select
     ) -> exp.Create:
-        """Write a statement that makes a view or a table of a query."""
+        """Write a statement that creates a view or a table from a query."""
         return exp.Create(kind=kind.upper(), this=name, expression=query)
 
     def check_columns(self, number: int, *, in_table: bool) -> None:
-        """Refuse more columns than the database takes."""
+        """Refuse more columns than the database allows."""
         most = (in_table and self.most_in_table) or self.most_columns
         if most is not None and number > most:
             raise InputError(
-                f"{self.name} allows at most {most:,} columns and this needs {number:,}: fit with "
-                "min_support or max_iter, for fewer features"
+                f"{self.name} allows at most {most:,} columns, but this needs {number:,}: fit with "
+                "min_support or max_iter for fewer features"
             )
 
     def check_name(self, name: str) -> None:
-        """Refuse a name that no column of the database can have."""
+        """Refuse a name that a column of the database cannot have."""
         check_text(name, repr(name))
         if not name and not self.allows_empty_name:
             raise InputError(f"{self.name} has no columns with an empty name: rename the column")
@@ -147,7 +147,7 @@ class Dialect:
         if self.longest_name is not None and length > self.longest_name:
             why = f"is longer than {self.longest_name} {self.name_unit}"
         elif self.allowed_name is not None and not self.allowed_name.fullmatch(name):
-            why = "has characters that it does not allow"
+            why = "has forbidden characters"
         else:
             self.check_name(name)
             return
@@ -158,33 +158,33 @@ class Dialect:
 
 
 def truth_value(value: bool) -> exp.Expr:
-    """Write true or false; not TRUE, which SQLite takes for a column if one has that name."""
+    """Write true or false as a comparison, because SQLite may read TRUE as a column name."""
     return exp.EQ(this=literal(1), expression=literal(value))
 
 
 def literal(number: float) -> exp.Expr:
-    """Write a number, without decimals where it is whole."""
+    """Write a number, without decimals if it is whole."""
     return exp.Literal.number(int(number) if float(number).is_integer() else number)
 
 
 def call(function: str, *arguments: exp.Expr) -> exp.Expr:
-    """Write a call of a function by its name."""
+    """Write a function call."""
     return exp.Anonymous(this=function, expressions=[*arguments])
 
 
 def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Expr:
-    """Write a CASE of conditions and values."""
+    """Write a CASE expression from pairs of a condition and a value."""
     return exp.Case(ifs=[exp.If(this=when, true=then) for when, then in branches], default=default)
 
 
 def check_text(text: str, what: str) -> None:
     """Refuse text that SQL cannot hold."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"{what} cannot be written in SQL: it holds a NUL or a lone surrogate")
+        raise InputError(f"{what} cannot be written in SQL: it contains a NUL or a lone surrogate")
 
 
 def shorten_name(name: str) -> str:
-    """Cut a long name with an ellipsis."""
+    """Truncate a long name, with an ellipsis at the end."""
     return name if len(name) <= 40 else name[:39] + "…"
 
 
@@ -207,25 +207,25 @@ _MYSQL_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 class MySQL(Dialect):
-    """MySQL and MariaDB: words are taken for 0, texts compare without case, and NaN is unknown."""
+    """MySQL and MariaDB: words count as 0, texts ignore case, and there is no NaN."""
 
     def text(self, column: exp.Expr) -> exp.Expr:
         kind = exp.DataType(this=exp.DType.CHARACTER_SET, kind=exp.Var(this="utf8mb4"))
         cell = exp.Cast(this=column, to=kind)
-        # its TRIM takes words from the ends, not characters
+        # TRIM of MySQL removes a word from the ends, not a set of characters
         trimmed = call("REGEXP_REPLACE", cell, self.string(_ENDS), self.string(""))
         return exp.Collate(this=trimmed, expression=exp.Var(this="utf8mb4_bin"))
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
-        # not REGEXP_LIKE, which MariaDB does not have
+        # MariaDB has no REGEXP_LIKE
         found = call("REGEXP_INSTR", self.text(column), self.string(_MYSQL_NUMBER))
-        # not of every column: numbers of 32 bits are not what their text says
+        # only text columns: the text of a 32-bit number is not its exact value
         cell = self.text(column) if is_text else column
         is_number = exp.GT(this=found, expression=literal(0))
         return case((is_number, exp.cast(cell.copy(), "double")))
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
-        # MySQL would round to seconds
+        # without (6), MySQL rounds to seconds
         kind = exp.DataType.build("datetime(6)", dialect="mysql")
         moment = exp.cast(self.cell_text(column), kind) if is_text else column
         return super().part(moment, part)
@@ -235,7 +235,7 @@ class MySQL(Dialect):
 
 
 class Oracle(Dialect):
-    """Oracle: a condition is no value, an empty text is NULL, and TRIM takes one character."""
+    """Oracle: a condition is not a value, empty text is NULL, and TRIM removes one character."""
 
     def text(self, column: exp.Expr) -> exp.Expr:
         return call("REGEXP_REPLACE", exp.cast(column, "varchar(4000)"), self.string(_ENDS))
@@ -253,12 +253,12 @@ class Oracle(Dialect):
 
     def part(self, column: exp.Expr, part: DatePart, *, is_text: bool = False) -> exp.Expr:
         if part != "weekday" and not is_text:
-            # a DATE has hours only as a timestamp
+            # EXTRACT reads hours only from a timestamp
             column = exp.cast(column, "timestamp")
         return super().part(column, part, is_text=is_text)
 
     def weekday(self, column: exp.Expr) -> exp.Expr:
-        # days since Monday: what TO_CHAR calls a day depends on the session
+        # days since Monday, because the day numbers of TO_CHAR depend on the session
         day = call("TRUNC", column, self.string("DD"))
         return exp.Sub(this=day, expression=call("TRUNC", column.copy(), self.string("IW")))
 
@@ -267,10 +267,10 @@ _SQLITE_FORMATS = {"year": "%Y", "month": "%m", "weekday": "%w", "hour": "%H"}
 
 
 class SQLite(Dialect):
-    """SQLite: any column may hold text, NaN is stored as NULL, and dates are texts."""
+    """SQLite: any column may hold text, NaN is stored as NULL, and dates are text."""
 
     def number(self, column: exp.Expr, *, is_text: bool = False) -> exp.Expr:
-        # a text is compared as a number if it is one, and is above all numbers if it is not
+        # text that is not a number is greater than all numbers
         is_number = exp.LTE(this=column, expression=exp.cast(self.infinity(1), "double"))
         return case((is_number, exp.cast(column.copy(), "double")))
 
@@ -290,7 +290,7 @@ class Trino(Dialect):
 
 
 class TSQL(Dialect):
-    """SQL Server: a condition is no value, and texts compare without case."""
+    """SQL Server: a condition is not a value, and texts ignore case."""
 
     def text(self, column: exp.Expr) -> exp.Expr:
         cell = exp.cast(column, "nvarchar(max)")
@@ -304,7 +304,7 @@ class TSQL(Dialect):
         return None
 
     def weekday(self, column: exp.Expr) -> exp.Expr:
-        # days since a Monday: what DATEPART calls a weekday depends on the session
+        # days since a Monday, because the weekdays of DATEPART depend on the session
         monday = exp.cast(exp.Literal.string("17530101"), "timestamp")
         moment = exp.cast(column, "timestamp")
         days = exp.DateDiff(this=moment, expression=monday, unit=exp.Var(this="DAY"))
@@ -338,8 +338,8 @@ for _dialect in (
         name="duckdb",
         summary="DuckDB",
         is_run=True,
-        # Steps that are only marked as such are planned in more than linear time, and held in
-        # memory; a sample of all rows is neither.
+        # with hints, planning takes more than linear time and steps are held in memory; a sample
+        # of all rows avoids both
         keeps_steps="sample",
         takes_nan_for_true=True,
     ),
@@ -353,7 +353,7 @@ for _dialect in (
         most_in_table=1017,  # of InnoDB
         longest_name=64,
         name_unit="characters",
-        # no character beyond the first 65,536, and no blank at the end
+        # only the first 65,536 characters of Unicode, and no blank at the end
         allowed_name=re.compile("[\x01-\uffff]*[^\x00\\s\U00010000-\U0010ffff]"),
         weekday_function="WEEKDAY",
         weekdays=_FROM_MONDAY,

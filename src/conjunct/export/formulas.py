@@ -1,21 +1,19 @@
-"""What every export shares: checks of raw cells, the walk over formulas, and steps of a statement.
+"""Provide all exports with checks of raw cells, a traversal of formulas, and steps of a statement.
 
-A model of raw columns is exported with the checks behind its Boolean ones, so that the export takes
-raw tables as ``transform`` does.
+A model of raw columns is exported with the checks behind its Boolean columns, so the export reads
+raw tables like ``transform``.
 
-A `Target` writes each kind of formula in one language. Steps keep a statement short: a part that a
-later step uses is a column, from the step that makes it to the last before its last use. More steps
-share more parts, and each repeats the columns that are kept.
+A `Target` writes formulas in one language. Steps keep a statement short: if a later step uses a
+part, the part is a column until its last use. More steps share more parts, but each step repeats
+the columns that later steps need.
 
-Long chains of conjunctions are put into blocks of blocks first, so that formulas are shallow. What
-remains of a common tag after many merges, a ∧ ¬b ∧ ¬c ∧ …, is one conjunction within the next, as
-deep as there were merges. In blocks it is the conjunction of a few, each of a few: as deep as a
-number has digits. Conjunctions that begin alike share their blocks.
+Long chains of conjunctions become nested blocks first, which makes formulas shallow. The rest of a
+common tag after many merges, a ∧ ¬b ∧ ¬c ∧ …, is as deep as there were merges. In blocks of blocks
+its depth is the logarithm of that number. Conjunctions with a common prefix share blocks.
 
-Formulas that deny each other in turn, d ∧ ¬(c ∧ ¬(b ∧ ¬a)), are such chains too: without their
-negations, d ∧ (¬c ∨ (b ∧ ¬a)). Each link makes (x ∧ q) ∨ p of the value x before it, and so does
-what several links make together. Kleene's logic has the laws that this takes: it is distributive,
-and a negated conjunction is the disjunction of what is negated.
+Alternating negations, d ∧ ¬(c ∧ ¬(b ∧ ¬a)), are such chains too: they equal d ∧ (¬c ∨ (b ∧ ¬a)).
+Each link turns a value x into (x ∧ q) ∨ p, and so does a sequence of links. This is valid in
+Kleene's logic, which has the distributive laws and De Morgan's laws.
 """
 
 from __future__ import annotations
@@ -40,30 +38,30 @@ from conjunct.expressions import And, Constant, Counted, Expression, Not, Or, Pr
 NO = tuple(sorted(word for no, _ in PAIRS for word in no))
 YES = tuple(sorted(word for _, yes in PAIRS for word in yes))
 
-# The most conjunctions within conjunctions of a step; the last one puts all into one step.
+# maximum depths of conjunctions in a step that are tried; with the last, there is one step
 WHOLE = 1 << 62
 STRIDES = (1, 2, 3, 4, 6, 8, WHOLE)
-# About how long texts are: a column has its old name and its new one, a literal one name, and
-# each pair of brackets around it takes a place in its line.
+# rough lengths of texts: a column has an old and a new name, a literal one name, and each pair of
+# brackets indents the literal
 _COLUMN, _LITERAL, _BRACKETS = 4, 2, 1
-# Databases limit the depth of an expression (SQLite: 1,000), and each literal may add to it; and
-# some look for what long expressions share, in more than linear time.
+# Databases limit the depth of an expression (SQLite: 1,000), to which each literal may add. Some
+# also take more than linear time to find common parts of long expressions.
 _LONGEST_IN_ONE = 12
-# operands of a block of a conjunction, and links of a block of formulas that deny each other;
-# the latter are put into blocks only if there would be more than a few steps
+# operands of a block, and links of a block of alternating negations, which are put into blocks only
+# if there would be more than a few steps
 _BLOCK, _BLOCK_OF_TURNS, _FEW_STEPS = 8, 3, 8
 
 T = TypeVar("T")
 
 
 class Flag(NamedTuple):
-    """A check that a cell is true: Booleans, 0 and 1, or words such as yes and no."""
+    """A check that a cell is true: a Boolean, 0 or 1, or a word such as yes or no."""
 
     column: str
 
 
 class OneOf(NamedTuple):
-    """A check that a cell is one of some words, or of numbers in their shortest spelling."""
+    """A check that a cell is one of some words, or one of some numbers in shortest spelling."""
 
     column: str
     words: tuple[str, ...]
@@ -81,7 +79,7 @@ class Interval(NamedTuple):
 
 
 class PartOneOf(NamedTuple):
-    """A check that a part of a date is one of some numbers; months and weekdays count from 1."""
+    """A check that a part of a date is one of some numbers. Months and weekdays start at 1."""
 
     column: str
     part: DatePart
@@ -91,9 +89,9 @@ class PartOneOf(NamedTuple):
 
 
 class HasTag(NamedTuple):
-    """A check that a list has a tag. A row without a list has none.
+    """A check that a list has a tag. A row without a list has no tags.
 
-    ``separator`` stands between tags in text: ``[]`` for lists in brackets, None for lists as such.
+    ``separator`` is the delimiter of tags in text, ``[]`` for text in brackets, None for lists.
     """
 
     column: str
@@ -107,13 +105,13 @@ Check = Flag | OneOf | Interval | PartOneOf | HasTag
 def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
     """Return the check behind each feature of a Binarizer.
 
-    A missing cell is missing in every feature of its column; an unknown word makes all of them
-    false.
+    In a missing cell all checks of the column are missing; in an unknown word all are false.
     """
-    found: dict[str, Check] = {}
-    for rule in rules:
-        found.update(zip(rule.names(), _checks(rule), strict=True))
-    return found
+    return {
+        name: check
+        for rule in rules
+        for name, check in zip(rule.names(), _checks(rule), strict=True)
+    }
 
 
 def _checks(rule: ColumnRule) -> Iterator[Check]:
@@ -149,7 +147,7 @@ def _checks(rule: ColumnRule) -> Iterator[Check]:
 
 
 def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None:
-    """Refuse a column of lists that cannot be read there."""
+    """Refuse a column of lists with a separator that is not ``known``."""
     if check.separator in known:
         return
     what = "lists" if check.separator is None else "lists in brackets"
@@ -160,7 +158,7 @@ def refuse_lists(check: HasTag, where: str, known: Sequence[str | None]) -> None
 
 
 class Target(Protocol[T]):
-    """A language that formulas are written in; missing cells follow Kleene's logic."""
+    """A language for formulas, in which missing cells follow Kleene's logic."""
 
     def primitive(self, name: str) -> T:
         """Write a primitive."""
@@ -175,11 +173,11 @@ class Target(Protocol[T]):
         """Write a conjunction or a disjunction."""
 
     def count(self, values: Sequence[T], least: int, most: int) -> T:
-        """Write that ``least`` to ``most`` of the values are true."""
+        """Write the condition that ``least`` to ``most`` of the values are true."""
 
 
 def write_node(node: Expression, operands: Sequence[T], target: Target[T]) -> T:
-    """Write a formula whose operands are written."""
+    """Write a formula from its written operands."""
     if isinstance(node, Primitive):
         return target.primitive(node.name)
     if isinstance(node, Constant):
@@ -194,7 +192,7 @@ def write_node(node: Expression, operands: Sequence[T], target: Target[T]) -> T:
 def write_formula(
     formula: Expression, target: Target[T], column: Callable[[Expression], T | None]
 ) -> T:
-    """Write a formula that is not deep; ``column`` gives the parts that are columns already."""
+    """Write a shallow formula recursively; ``column`` returns the parts that are columns."""
     known = column(formula)
     if known is not None:
         return known
@@ -203,7 +201,7 @@ def write_formula(
 
 
 def write_formulas(features: Iterable[Expression], target: Target[T]) -> list[T]:
-    """Write formulas, each part once, however often it occurs."""
+    """Write formulas, with each shared part written once."""
     written: dict[Expression, T] = {}
     for feature in (features := list(features)):
         for node in nodes(feature):
@@ -214,39 +212,39 @@ def write_formulas(features: Iterable[Expression], target: Target[T]) -> list[T]
 
 
 class Plan(NamedTuple):
-    """A plan of steps 0 to ``n_steps`` - 1, and the features on top of the last."""
+    """A plan of steps 0 to ``n_steps`` - 1, after which the features are computed."""
 
     features: Sequence[Expression]
     n_steps: int
     step: Mapping[Expression, int]
-    """The step that makes a part; the first one for primitives."""
+    """The step that computes each part; 0 for primitives."""
     last: Mapping[Expression, int]
-    """The step that uses a part that is a column last; ``n_steps`` for the features."""
+    """For parts that are columns, the last step that uses them; ``n_steps`` for the features."""
     longest: int
-    """The most literals of an expression."""
+    """Maximum number of literals of an expression."""
     widest: int
-    """The most columns of a step."""
+    """Maximum number of columns of a step."""
     written: int
-    """The length of all expressions, about."""
+    """Approximate length of all expressions."""
     size: int
-    """The length of the statement, about, without the names of the features."""
+    """Approximate length of the statement, without the names of the features."""
 
     @property
     def columns(self) -> list[Expression]:
-        """Return all parts that are columns, primitives by name, then those made of others."""
+        """All parts that are columns, beginning with the primitives by name."""
         return list(self.last)
 
     def columns_of(self, step: int) -> list[Expression]:
-        """List the columns of a step: made there or before, and used later."""
+        """List the columns of a step: computed there or before, and used later."""
         return [part for part, last in self.last.items() if self.step[part] <= step < last]
 
     def is_column(self, part: Expression, step: int) -> bool:
-        """Return True if an earlier step makes a part."""
+        """Return True if an earlier step computes a part."""
         return self.step.get(part, step) < step
 
 
 def best_plan(features: Iterable[Expression], most_columns: float) -> Plan:
-    """Return the steps that make the statement shortest."""
+    """Return the plan with the shortest statement."""
     as_given = list(features)
     plans = _make_plans(as_given)
     if plans[0].n_steps > 1:
@@ -259,7 +257,7 @@ def best_plan(features: Iterable[Expression], most_columns: float) -> Plan:
 
 
 def is_shorter_inline(features: Iterable[Expression], most_columns: float) -> bool:
-    """Return True if the statement is shortest without steps, and no formula of it is long."""
+    """Return True if the statement is shortest without steps and has no long formula."""
     as_given = list(features)
     inline = _make_plan(as_given, _list_parts(as_given), WHOLE)
     if inline.longest > _LONGEST_IN_ONE:
@@ -273,20 +271,20 @@ def _make_plans(features: Sequence[Expression]) -> list[Plan]:
 
 
 def _choose_shortest(plans: Sequence[Plan], most_columns: float) -> Plan:
-    """Return the shortest plan of those that databases accept."""
+    """Return the shortest plan that databases accept."""
     short = [plan for plan in plans if plan.longest <= _LONGEST_IN_ONE] or plans[:1]
     fitting = [plan for plan in short if plan.widest <= most_columns] or short
     return min(fitting, key=lambda plan: plan.size)
 
 
 def _list_parts(features: Sequence[Expression]) -> list[Expression]:
-    """List all parts but negations and constants, each after its operands."""
+    """List all parts except negations and constants, operands first."""
     found = (node for node in nodes(*features) if isinstance(node, Primitive | And | Or | Counted))
     return list(dict.fromkeys(found))
 
 
 def _make_plan(features: Sequence[Expression], parts: Sequence[Expression], stride: int) -> Plan:
-    """Make a plan whose steps have at most ``stride`` conjunctions within each other."""
+    """Make a plan whose steps nest at most ``stride`` conjunctions."""
     depth: dict[Expression, int] = {}
     for part in parts:
         below = (depth.get(_without_not(child), 0) for child in part.children)
@@ -329,15 +327,14 @@ def _without_not(expression: Expression) -> Expression:
 
 
 class _Link(NamedTuple):
-    """A step from x to (x ∧ ``limit``) ∨ ``more``; None is left out."""
+    """A step from x to (x ∧ ``limit``) ∨ ``more``, either of which may be None."""
 
     more: Expression | None
     limit: Expression | None
 
 
 class _Chain(NamedTuple):
-    """Links one after the other, in blocks of 1, ``width``, ``width``², …, as far as these divide
-    the length."""
+    """A sequence of links, in blocks of 1, ``width``, ``width``², … if these divide its length."""
 
     length: int
     blocks: tuple[_Link, ...]
@@ -348,11 +345,11 @@ class _Chain(NamedTuple):
 
 
 _Spine = tuple[_Chain, bool]
-"""A formula as a chain, and True if it is the negation of that."""
+"""A formula as a chain, and True if the formula is the negation of the chain."""
 
 
 class _Blocks:
-    """Formulas in blocks, made from the bottom up; ``made`` has them by the formula given."""
+    """Put formulas into blocks, operands first; ``made`` maps each formula to its result."""
 
     def __init__(self, width: int, *, turns: bool) -> None:
         self._width, self._turns = width, turns
@@ -361,7 +358,7 @@ class _Blocks:
         self.made: dict[Expression, Expression] = {}
 
     def add(self, node: Expression) -> None:
-        """Add a formula whose operands were added before."""
+        """Add a formula after its operands."""
         if node in self._spines:
             return
         if isinstance(node, And | Or):
@@ -376,7 +373,7 @@ class _Blocks:
             self.made[node] = self._share(node)
 
     def _share(self, expression: Expression) -> Expression:
-        # equal conjunctions may be nested otherwise, and one way is enough
+        # equal conjunctions may be nested in different ways: keep the first
         return self._first.setdefault(expression, expression)
 
     def _deny(self, expression: Expression) -> Expression:
@@ -385,7 +382,7 @@ class _Blocks:
         return self._share(Not(expression))
 
     def _make_spine(self, node: And | Or) -> _Spine:
-        """Take the longest chain among the operands, and append the others as its next links."""
+        """Append all other operands as links to the longest chain among the operands."""
         kind, operands = type(node), list(node.operands)
         known: list[tuple[int, _Spine]] = []
         for k, operand in enumerate(operands):
@@ -421,7 +418,7 @@ class _Blocks:
         return _Chain(length, tuple(blocks), tuple(before), whole)
 
     def _apply(self, value: Expression | None, row: Sequence[_Link]) -> Expression:
-        """Apply links to a value, one after the other; None is false."""
+        """Apply links to a value in sequence; None is false."""
         held: list[Expression] = [] if value is None else [value]
         kind: type[And | Or] = And
         for link in row:
@@ -441,9 +438,9 @@ class _Blocks:
 def put_into_blocks(
     features: Sequence[Expression], width: int, *, turns: bool = False
 ) -> list[Expression]:
-    """Rewrite formulas so that conjunctions and disjunctions have at most ``width`` operands.
+    """Rewrite formulas: conjunctions and disjunctions then have at most ``width`` operands.
 
-    With ``turns``, those that deny each other in turn are put into blocks too.
+    With ``turns``, alternating negations are put into blocks too.
     """
     blocks = _Blocks(width, turns=turns)
     for node in nodes(*features):

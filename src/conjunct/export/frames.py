@@ -1,6 +1,6 @@
-"""Features as expressions of narwhals and of Polars, and as lazy tables of any library.
+"""Write features as expressions of narwhals and Polars, and as lazy tables of any library.
 
-The logic of both is Kleene's: null and false is false, null and true is null.
+Both libraries use Kleene's logic: null and false is false, null and true is null.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 MAX_LITERALS = 10_000
-"""A longer formula is refused, because libraries repeat the parts that expressions share."""
+"""Longer formulas are refused, because libraries expand shared parts of expressions."""
 
-# A column that is false in every row.
-_FALSE = "false"
-# The texts that float() takes, except 1_000 and digits of other scripts.
+_FALSE = "false"  # a column that is false in every row
+# the texts that float() accepts, except 1_000 and digits of other scripts
 _NUMBER = r"^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI]nf(inity)?)$"
 
 
@@ -54,9 +53,9 @@ def to_narwhals(
 ) -> list[nw.Expr]:
     """Build one expression per feature, with the names of the mapping.
 
-    ``column_type`` says what columns hold: Booleans (``"boolean"``), or 0 and 1 (``"integer"``);
-    with ``cut``, numbers of which those above it are true; with ``raw``, those of a raw table, with
-    a check for each primitive. Missing cells are null; with ``fill`` they are false.
+    Columns hold Booleans (``column_type="boolean"``) or 0 and 1 (``"integer"``). With ``cut`` they
+    hold numbers, and larger ones are true. With ``raw`` they are those of a raw table, with a check
+    for each primitive. Missing cells are null; with ``fill`` they are false.
     """
     one_of(("boolean", "integer")).check("column_type", column_type)
     dtype: Any = nw.Boolean() if column_type == "boolean" and cut is None else nw.Float64()
@@ -72,19 +71,16 @@ def to_polars(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> list[pl.Expr]:
-    """Build one expression of Polars per feature, as `to_narwhals` does of narwhals.
-
-    Columns may be Boolean or 0/1.
-    """
+    """Build one Polars expression per feature. Columns may be Boolean or 0/1."""
     import polars as pl
     from polars import selectors
 
     def column(name: str) -> Any:
-        # pl.col would take "^a.*$" for a pattern and "*" for all columns
+        # pl.col would read "^a.*$" as a pattern and "*" as all columns
         return selectors.by_name(name).as_expr()
 
     return _Builder(pl, column, nw.Float64(), cut, raw, fill).build(
-        features, "Polars", "ask for form='simplified', or export as Python"
+        features, "a Polars expression", "ask for form='simplified', or export as Python"
     )
 
 
@@ -97,7 +93,7 @@ class _Logic:
         return ~value
 
     def join(self, values: Sequence[Any], *, is_or: bool) -> Any:
-        """Join in halves, because libraries limit the depth of an expression."""
+        """Join halves recursively, because libraries limit the depth of an expression."""
         if len(values) == 1:
             return values[0]
         half = len(values) // 2
@@ -105,7 +101,7 @@ class _Logic:
         return left | right if is_or else left & right
 
     def count(self, values: Sequence[Any], least: int, most: int) -> Any:
-        """Check that ``least`` to ``most`` values are true; null where missing cells decide."""
+        """Check that ``least`` to ``most`` values are true; null if missing cells decide."""
         true, possible = (
             reduce(add, (value.fill_null(missing).cast(self.library.Int32) for value in values))
             for missing in (False, True)
@@ -117,7 +113,7 @@ class _Logic:
 
 @dataclass(frozen=True)
 class _Builder(_Logic):
-    """Expressions on named columns; ``dtype`` is that of Boolean ones."""
+    """Build expressions on named columns; ``dtype`` is the type of Boolean columns."""
 
     library: Any
     column: Callable[[str], Any]
@@ -131,8 +127,8 @@ class _Builder(_Logic):
         for name, feature in features.items():
             if feature.length > MAX_LITERALS:
                 raise InputError(
-                    f"{name[:40]!r}… has {feature.length:,} literals, too many for {limited} (the "
-                    f"limit is {MAX_LITERALS:,}): {advice}"
+                    f"{name[:40]!r}… has {feature.length:,} literals, but {limited} may have at "
+                    f"most {MAX_LITERALS:,}: {advice}"
                 )
         built = write_formulas(features.values(), self)
         return [value.alias(name) for name, value in zip(features, built, strict=True)]
@@ -162,7 +158,7 @@ def _either(yes: Any, no: Any, library: Any) -> Any:
 
 
 def _truth(column: Any, dtype: Any, cut: float | None, library: Any = nw) -> Any:
-    """Check that a cell of a column of Booleans or numbers is true; null where it is missing."""
+    """Check that a Boolean cell or a number is true; null if it is missing."""
     if dtype == nw.Boolean:
         return column
     number = _without_nan(column, library) if dtype.is_float() else column
@@ -170,9 +166,9 @@ def _truth(column: Any, dtype: Any, cut: float | None, library: Any = nw) -> Any
 
 
 def _passes(check: Check, column: Any, dtype: Any = None, library: Any = nw) -> Any:
-    """Check a raw cell; null where it is missing. ``dtype`` is that of the column, if known."""
+    """Check a raw cell; null if it is missing. ``dtype`` is the type of the column, if known."""
     if isinstance(check, Flag | OneOf):
-        # as text, whether it is Boolean, a number or a word. Ibis strips no characters but its own
+        # as text, because the cell may be Boolean, a number or a word; Ibis cannot strip BLANKS
         word = column.cast(library.String).str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
         lower = word.str.to_lowercase()
     if isinstance(check, Flag):
@@ -186,9 +182,9 @@ def _passes(check: Check, column: Any, dtype: Any = None, library: Any = nw) -> 
         numbers = [*map(float, check.words)]
         if dtype is not None and dtype.is_numeric():
             return _without_nan(column, library).is_in(numbers)
-        # other words are none of them
+        # words that are no number match none
         number = _parse_number(word, library)
-        if library is not nw:  # Polars casts all types, and 32 bits have a shorter text than 64
+        if library is not nw:  # Polars casts any type; the text of 32-bit numbers is not exact
             number = column.cast(library.Float64, strict=False)
         is_one = number.is_in(numbers).fill_null(False)
         return library.when(~lower.is_in(["", "nan"])).then(is_one)
@@ -222,12 +218,12 @@ def _has_tag(check: HasTag, column: Any, library: Any) -> Any:
 
 
 def _parse_number(word: Any, library: Any) -> Any:
-    """Parse a word as a number; null where it is none, which a cast would refuse."""
+    """Parse a word as a number, or as null if it is not one; a cast would fail."""
     return library.when(word.str.contains(_NUMBER)).then(word).cast(library.Float64)
 
 
 def _without_nan(column: Any, library: Any) -> Any:
-    # NaN is other than 0 and above every number: here it is missing
+    """Replace NaN by null, because NaN counts as missing."""
     number = column.cast(library.Float64)
     return library.when(~number.is_nan()).then(number)
 
@@ -240,10 +236,7 @@ def lazy_columns(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> LazyColumns:
-    """Take the columns called ``names`` of a lazy table, in any order.
-
-    With ``raw``, the table may be a raw one instead.
-    """
+    """Select the columns ``names`` of a lazy table, or with ``raw`` those of a raw table."""
     table: Any = container.lazy
     dtypes = table.collect_schema().dtypes()
     if raw is None or set(names) <= set(container.names or ()):
@@ -261,8 +254,8 @@ def lazy_columns(
             value = _truth(cell, dtype, cut)
         else:
             raise InputError(
-                f"column {column!r} holds {dtype}: the columns must be Boolean or 0/1; a model "
-                "fitted on BooleanData.from_data(table) takes words, numbers and dates"
+                f"column {column!r} holds {dtype}, but this model needs Boolean or 0/1 columns. A "
+                "model fitted on BooleanData.from_data(table) accepts words, numbers and dates"
             )
         cells[str(len(cells))] = value.fill_null(False) if fill else value
     return LazyColumns(table, cells, [*map(Primitive, cells)])
@@ -270,10 +263,10 @@ def lazy_columns(
 
 @dataclass(frozen=True, eq=False)
 class LazyColumns(_Logic):
-    """Columns of a lazy table, to which a feature set is applied as to those in memory.
+    """Columns of a lazy table, with the interface of columns in memory.
 
-    They are formulas over ``cells``, and computed in steps: shared parts are columns, so that a
-    table of many merges grows with their number and not with their formulas.
+    They are formulas over ``cells``, computed in steps with shared parts as columns. So the cost
+    grows with the number of merges and not with the length of formulas.
     """
 
     table: nw.LazyFrame[Any]
@@ -303,26 +296,26 @@ class LazyColumns(_Logic):
         return Exactly(number, operands) if exactly else AtLeast(number, operands)
 
     def fill_missing(self) -> Self:
-        """Return the columns with false for missing cells of the table."""
+        """Replace missing cells of the table by false."""
         cells = {name: cell.fill_null(False) for name, cell in self.cells.items()}
         return replace(self, cells=cells)
 
     def as_texts(self, texts: Sequence[str], between: str, name: str) -> Any:
-        """Return a lazy table of one column: the texts of the columns that are true, in order."""
+        """Return a lazy table of one column: the joined texts of the true columns, in order."""
         shown = [nw.when(nw.col(f"t{k}")).then(nw.lit(text)) for k, text in enumerate(texts)]
         columns = self._frame([f"t{k}" for k in range(len(texts))])
         text = nw.concat_str(*shown, separator=between, ignore_nulls=True)
         return columns.select(text.alias(name)).to_native()
 
     def rename_columns(self, names: Sequence[str]) -> Any:
-        """Return the columns, called ``names``, as a lazy table of the same library."""
+        """Return the columns under new names as a lazy table of the same library."""
         return self._frame(names).to_native()
 
     def primitive(self, name: str) -> nw.Expr:
         return self.cells[name]
 
     def constant(self, value: bool) -> Any:
-        # a literal alone would be one row
+        # a literal alone would give a single row
         return nw.col(_FALSE) if not value else ~nw.col(_FALSE)
 
     def _frame(self, names: Sequence[str]) -> nw.LazyFrame[Any]:

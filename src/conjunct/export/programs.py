@@ -1,8 +1,8 @@
-"""Features as programs: the source of a Python function, and a graph of ONNX.
+"""Write features as programs: the source of a Python function, and an ONNX graph.
 
-The function needs nothing but Python, and the graph no Python. In the graph, truth is 1 and
-falsehood 0, and a conjunction is ``max(a − (1 − b), 0)``: with Gather, Sub, Relu and Concat alone,
-programs that support little of ONNX, such as orbital, can read it too.
+The function needs only Python, and the graph needs no Python. In the graph, true is 1, false is 0
+and a conjunction is ``max(a − (1 − b), 0)``. It uses only Gather, Sub, Relu and Concat, which even
+programs with little ONNX support, such as orbital, can read.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import onnx
 
 _HEAD = '''\
-"""Features constructed by conjunct. This file needs nothing but Python."""
+"""Features constructed by conjunct. This file needs only Python."""
 
 
 def features(row):
-    """The features of one row, by name: True, False, or None where a missing cell decides.
+    """Return the features of one row, by name: True, False, or None if a missing cell decides.
 
     ``row`` maps the names of the columns to {values}.
     A missing cell is None or NaN.
@@ -65,7 +65,7 @@ def _exactly(number, *values):
     return _and(_at_least(number, *values), _not(_at_least(number + 1, *values)))
 """
 
-# every check of a raw column; an unknown word is none of those asked for
+# the checks of raw columns; an unknown word matches none of the words of a check
 _RAW = """
 
 def _cell(row, name):
@@ -92,7 +92,7 @@ def _number(row, name):
         number = None if text is None or text == "" else float(text)
     except ValueError:
         return text
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         number = float("inf") if text > 0 else -float("inf")
     return None if number != number else number
 
@@ -170,11 +170,11 @@ def to_python(
     raw: Mapping[str, Check] | None = None,
     fill: bool = False,
 ) -> str:
-    """Write a function ``features(row)`` from a mapping of columns to one of features.
+    """Write a function ``features(row)`` from a mapping of columns to a mapping of features.
 
-    Each part of a formula is computed once, however often it occurs. Names appear as string
-    literals only. With ``cut``, values above it are true; with ``raw``, the columns are those of a
-    raw table, with a check for each primitive; with ``fill``, missing cells are false.
+    Each part of a formula is computed once. Names appear only as string literals. With ``cut``,
+    larger values are true. With ``raw``, the columns are those of a raw table, with a check for
+    each primitive. With ``fill``, missing cells are false.
     """
     target = _Function(raw, fill)
     written = dict(zip(features, write_formulas(features.values(), target), strict=True))
@@ -190,7 +190,7 @@ def to_python(
 
 
 class _Function:
-    """The lines of a function: each part of a formula is a variable."""
+    """A target that writes the lines of a function, with a variable for each part of a formula."""
 
     def __init__(self, raw: Mapping[str, Check] | None, fill: bool) -> None:
         self.raw, self.fill = raw, fill
@@ -241,20 +241,20 @@ def _write_check(check: Check) -> str:
 
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
-"""Versions that a runtime of 2022 or later reads."""
+"""Versions that runtimes since 2022 can read."""
 
 _FLOAT, _DOUBLE, _INT64 = 1, 11, 7
 _ML = "ai.onnx.ml"
 
 
 class Graph(Protocol):
-    """A graph to which nodes are added."""
+    """A graph that accepts new nodes."""
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
         """Add a node; return the name of its output."""
 
     def constant(self, kind: int, values: Sequence[float]) -> str:
-        """Add a constant of one dimension; return its name."""
+        """Add a one-dimensional constant; return its name."""
 
 
 def to_onnx(
@@ -266,16 +266,16 @@ def to_onnx(
 ) -> onnx.ModelProto:
     """Build a model with an input ``columns`` and an output ``features``.
 
-    Both are of 32-bit numbers, 0 and 1; with ``cut`` the input is of 64-bit numbers, and those
-    above it are true. With ``fill`` a NaN is false; otherwise the input must not have any. The
-    names of both are in the metadata, as JSON.
+    Both hold 0 and 1 as 32-bit floats. With ``cut`` the input holds 64-bit floats, and larger ones
+    are true. With ``fill`` NaN is false; otherwise the input must not contain NaN. The metadata has
+    the names of columns and features as JSON.
     """
     import onnx
     from onnx import TensorProto, helper
 
-    graph = _NewGraph()
+    graph = _NewGraph(helper)
     columns_of_features(list(features.values()), columns, "columns", graph, cut=cut, fill=fill)
-    # the last node puts all of them together
+    # the last node concatenates all features
     graph.nodes[-1].output[0] = "features"
     kind = TensorProto.FLOAT if cut is None else TensorProto.DOUBLE
     body = helper.make_graph(
@@ -304,7 +304,7 @@ def columns_of_features(
     cut: float | None = None,
     fill: bool = False,
 ) -> str:
-    """Add the nodes that make features of a tensor; return the name of the tensor of features."""
+    """Add the nodes that compute features from a tensor; return the name of their tensor."""
     target = _Nodes(graph, source, columns)
     if cut is not None:
         above = graph.node("Greater", [source, graph.constant(_DOUBLE, [cut])])
@@ -316,7 +316,7 @@ def columns_of_features(
 
 
 class _Nodes:
-    """The nodes of formulas on the tensor ``source``; each value is a tensor of one column."""
+    """A target that adds nodes to a graph on the tensor ``source``; values are single columns."""
 
     def __init__(self, graph: Graph, source: str, columns: Sequence[str]) -> None:
         self.graph, self.source = graph, source
@@ -359,7 +359,7 @@ class _Nodes:
         total = reduce(lambda sum_, value: self._subtract(sum_, self.negate(value)), values)
 
         def at_least(number: int) -> str:
-            # of whole numbers: max(x − m + 1, 0) − max(x − m, 0)
+            # for whole numbers: max(x − m + 1, 0) − max(x − m, 0)
             limits = (number - len(values), number - len(values) + 1)
             over = [self.graph.constant(_FLOAT, [float(limit)]) for limit in limits]
             return self._subtract(*(self._excess(total, limit) for limit in over))
@@ -373,33 +373,30 @@ def check_exportable(*, is_raw: bool, has_missing: bool) -> None:
     """Refuse models whose rows a tensor of 0 and 1 cannot hold."""
     if is_raw:
         raise InputError(
-            "ONNX needs Boolean columns, and this model reads raw ones: make them Boolean with a "
+            "ONNX needs Boolean columns, but this model reads raw ones: make them Boolean with a "
             "Binarizer, and fit on its output"
         )
     if has_missing:
         raise InputError(
-            "ONNX has no missing cells, but this model was fitted on some (missing='pairwise'): "
-            "fit with missing='false' or 'raise', or export as SQL, Polars or Python"
+            "ONNX has no missing cells, but this model uses missing='pairwise': fit with "
+            "missing='false' or 'raise', or export as SQL, Polars or Python"
         )
 
 
 class _NewGraph:
     """The nodes and constants of a new model."""
 
-    def __init__(self) -> None:
+    def __init__(self, helper: Any) -> None:
+        self.helper = helper
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
-        from onnx import helper
-
         name = f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        self.nodes.append(self.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
     def constant(self, kind: int, values: Sequence[float]) -> str:
-        from onnx import helper
-
         name = f"k{len(self.constants)}"
-        self.constants.append(helper.make_tensor(name, kind, [len(values)], values))
+        self.constants.append(self.helper.make_tensor(name, kind, [len(values)], values))
         return name

@@ -1,7 +1,8 @@
-"""A SELECT that computes features in a database, built as a syntax tree by sqlglot.
+"""Write a SELECT that computes features in a database, as a syntax tree of sqlglot.
 
-SQL's own logic is Kleene's: NULL AND FALSE is FALSE, NULL AND TRUE is NULL. So missing cells need
-no care, except where literals are counted. Every word is a literal of the tree, never pasted text.
+SQL uses Kleene's logic: NULL AND FALSE is FALSE, and NULL AND TRUE is NULL. So missing cells need
+special treatment only where literals are counted. Values are always nodes of the tree, never pasted
+text.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Kind: TypeAlias = Literal["select", "view", "table", "dbt"]
 
 _ROWS = exp.TableAlias(this=exp.Identifier(this="r", quoted=True))
 
-# no query gives more: a limit that only keeps the database from merging a step with the next one
+# no query returns more: this limit only keeps the database from merging two steps
 _ALL_ROWS = 2**63 - 1
 
 
@@ -67,13 +68,13 @@ def to_sql(
 ) -> str:
     """Write a SELECT with one column per feature, or a view, a table or a dbt model of it.
 
-    The parameters are those of ``UFC.to_sql``, and: ``cut``, above which numbers are true; ``raw``,
-    the checks of raw columns behind the primitives; ``fill``, to treat missing cells as false; and
-    ``nan``, if columns of Booleans may be numbers with NaN, which DuckDB reads as true.
+    The parameters are those of ``UFC.to_sql``, and four more: numbers above ``cut`` are true;
+    ``raw`` has the checks of raw columns behind the primitives; ``fill`` treats missing cells as
+    false; ``nan`` says that Boolean columns may be numbers with NaN, which DuckDB reads as true.
 
-    If that makes the statement shorter, parts that formulas share are computed once, in a chain of
-    steps, each of which keeps only the columns that later ones use. Formulas of more than 12
-    literals always are, so that no expression is too deep for a database.
+    Steps compute shared parts of formulas once if the statement becomes shorter. Each step keeps
+    only the columns that later steps use. Formulas of more than 12 literals always become steps,
+    because databases limit the depth of an expression.
     """
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
@@ -95,7 +96,7 @@ def to_sql(
 
     writer = _Writer(database, column_type, cut, raw, fill, nan)
     if kind == "dbt":
-        # no other name is as long
+        # a placeholder, longer than any other name
         longest = max(map(len, (*features, *keep, *read_from)), default=0)
         origin = exp.Table(this=_identifier("x" * (longest + 1)))
     has_checks = bool(primitives) and (raw is not None or cut is not None or column_type == "text")
@@ -129,14 +130,14 @@ def _check_names(
     *,
     in_table: bool,
 ) -> None:
-    """Refuse names that the database cannot have, or not twice."""
+    """Refuse names that the database does not allow, and duplicates."""
     for name in features:
         database.check_new_name(name)
     for name in (*keep, *read_from):
         database.check_name(name)
     if both := [name for name in keep if name in features]:
         raise InputError(
-            f"keep: a feature is called {shorten_name(both[0])!r} too; rename the column, or "
+            f"keep: a feature has the same name, {shorten_name(both[0])!r}: rename the column, or "
             "number the features (feature_names='number')"
         )
     seen: dict[str, str] = {}
@@ -150,7 +151,7 @@ def _check_names(
 
 
 def _table(name: str | Sequence[str], what: str, database: Dialect) -> exp.Table:
-    """Build a table by its name, of one to three parts."""
+    """Build a table from its name of one to three parts."""
     parts = [name] if isinstance(name, str) else list(name)
     if not 1 <= len(parts) <= 3:
         raise InputError(f"{what} must be a name of one to three parts")
@@ -161,7 +162,7 @@ def _table(name: str | Sequence[str], what: str, database: Dialect) -> exp.Table
 
 
 def _dbt_model(query: exp.Expr, origin: exp.Table, table: str | Sequence[str], dialect: str) -> str:
-    """Write the file of a dbt model: braces that Jinja would read are written as strings."""
+    """Write the file of a dbt model, with the braces that Jinja would read as strings."""
     parts = [table] if isinstance(table, str) else list(table)
     call = "ref" if len(parts) == 1 else "source"
     if len(parts) == 3:
@@ -183,9 +184,9 @@ def _select_in_steps(
     keep: Sequence[str],
     writer: _Writer,
 ) -> exp.Select:
-    """Build queries on top of each other, each with the parts of a step; the last has the features.
+    """Build a chain of queries, one per step; the last one computes the features.
 
-    Inside, columns have generated names, so that none can clash with another.
+    Columns of steps have generated names, which cannot clash.
     """
     database = writer.dialect
     made = {part: f"c{k}" for k, part in enumerate(plan.columns)}
@@ -214,7 +215,7 @@ def _select_in_steps(
     named = zip(names, plan.features, strict=True)
     columns |= {name: as_column(feature, plan.n_steps) for name, feature in named}
     query = _select(columns, _step(len(steps) - 1))
-    # otherwise databases may merge the steps again
+    # keep the database from merging the steps again
     if database.keeps_steps == "sample":
         for reads_step in (*steps[1:], query):
             all_rows = exp.TableSample(method=exp.var("SYSTEM"), percent=literal(100))
@@ -233,8 +234,8 @@ def _step(number: int) -> exp.Expr:
 
 
 def _column(name: str) -> exp.Column:
-    # Qualified: SQLite takes an unknown "name" for a string, and other databases might take it
-    # for the column of the result that has the same name.
+    # qualified: SQLite reads an unknown "name" as a string, and other databases might read it as
+    # the column of the result with the same name
     return exp.Column(this=_identifier(name), table=_ROWS.this.copy())
 
 
@@ -244,10 +245,10 @@ def _identifier(name: str) -> exp.Identifier:
 
 @dataclass(frozen=True, eq=False)
 class _Writer:
-    """Formulas in SQL, on a table whose cells are read once, in a step before all others.
+    """A target that writes SQL. A first step reads each cell of the table once.
 
-    ``cells`` has the name of the column in that step for each number, word or date. With
-    ``column_type="text"`` all columns are of text, whatever they were when the model was fitted.
+    ``cells`` maps the number, word or date in a cell to the name of its column in that step. With
+    ``column_type="text"`` all columns hold text, regardless of their type in training.
     """
 
     dialect: Dialect
@@ -286,8 +287,8 @@ class _Writer:
             total = exp.paren(reduce(lambda x, y: exp.Add(this=x, expression=y), ones), copy=False)
             return comparison(this=total, expression=literal(number))
 
-        # the count certainly holds, or certainly does not; neither is true where that depends on
-        # missing cells. With n operands, n − k of them false leave k that are true or missing
+        # "certain" and "excluded" are both false if the result depends on missing cells; of n
+        # operands, k can be true if at most n − k are false
         n = len(values)
         certain = compare(exp.GTE, least, denied=False)
         excluded = compare(exp.GT, n - least, denied=True)
@@ -297,8 +298,7 @@ class _Writer:
         return self.dialect.either(certain, excluded)
 
     def _boolean(self, column: exp.Column) -> exp.Expr:
-        """Build the truth of a cell of a Boolean table; NULL where it is missing."""
-        # NaN is above every number in some databases, and other than 0 in most: here it is missing
+        """Write the truth of a cell of a Boolean table; NULL if it is missing or NaN."""
         dialect = self.dialect
         if self.cut is not None:
             return exp.GT(this=self.number(column), expression=exp.Literal.number(self.cut))
@@ -311,11 +311,11 @@ class _Writer:
         return dialect.as_condition(column)
 
     def number(self, column: exp.Expr) -> exp.Expr:
-        """Build the number in a cell."""
+        """Write the number in a cell."""
         return self._cell(self.dialect.number(column, is_text=self.is_text))
 
     def check(self, check: Check, column: exp.Expr) -> exp.Expr:
-        """Build the check of a raw cell; NULL where it is missing."""
+        """Write the check of a raw cell; NULL if the cell is missing."""
         dialect = self.dialect
         if isinstance(check, Flag):
             return self._flag(column)
@@ -355,7 +355,7 @@ class _Writer:
         check_text(check.tag, f"column {check.column!r}: the word {check.tag!r}")
         string, between = self.dialect.string, check.separator or ""
         text = self.dialect.text(column)
-        # blanks beside a separator: up to four on each side
+        # remove up to four blanks on each side of a separator
         for written in (f"{between} ", f" {between}") * 4:
             text = exp.Replace(this=text, expression=string(written), replacement=string(between))
         whole = exp.Concat(expressions=[string(between), text, string(between)], safe=False)
@@ -365,7 +365,7 @@ class _Writer:
         return self.dialect.fill(exp.GT(this=place, expression=literal(0)))
 
     def _spell_date(self, column: exp.Expr) -> exp.Expr:
-        """Build 2024-12-31 of 20241231."""
+        """Write 20241231 as 2024-12-31."""
         number = self.dialect.number(column, is_text=self.is_text)
         digits = exp.cast(exp.cast(number, "bigint"), "text")
         year, month, day = (
@@ -376,9 +376,9 @@ class _Writer:
         return exp.Concat(expressions=[year, dash, month, dash.copy(), day], safe=False)
 
     def _flag(self, column: exp.Expr) -> exp.Expr:
-        # as text, whether it is Boolean, a number or a word; other words are neither
+        # as text, because the cell may be Boolean, a number or a word; other words are neither
         written = self._cell(exp.Lower(this=self.dialect.text(column)))
-        # decimals are written with all their places: 1.00
+        # decimals have trailing zeros: 1.00
         zero = exp.Literal.string("0")
         short = exp.Trim(this=written.copy(), expression=zero, position="TRAILING")
         yes, no = (
@@ -393,7 +393,7 @@ class _Writer:
 
 def _is_in(value: exp.Expr, wanted: Iterable[exp.Expr | None]) -> exp.Expr:
     literals = [literal for literal in wanted if literal is not None]
-    if not literals:  # false, and NULL where the value is
+    if not literals:  # false, or NULL if the value is
         return exp.NEQ(this=value, expression=value.copy())
     if len(literals) == 1:
         return exp.EQ(this=value, expression=literals[0])

@@ -1,34 +1,33 @@
-"""Codes: the complete code of rows, and Krimp's code, whose length some rules make short.
+"""Codes: the complete code of rows, and Krimp's code, which some criteria minimise.
 
-The complete code asks a row for each feature, where that still could be true. Features are asked
-for one after the other, larger patterns first, and each answer has a probability of its own,
-p = (k + ½) / (n + 1): n training rows were asked, and k of them said yes.
+The complete code asks each row for each feature that could still be true, larger patterns first.
+Each answer has the probability p = (k + ½) / (n + 1), where n training rows were asked and k of
+them said yes.
 
-- **What is excluded is not asked for.** A feature that is true excludes those that have another
-  conjunction of a common merge in their ancestry: they are false for certain.
-- **Another value nearly excludes.** Where a feature is true that asserts another value of a
-  variable, as ``red`` beside ``blue``, those rows have a second probability.
-- **Missing cells.** By Kleene's logic, a feature is asked for in the rows in which it is known
-  and all that would exclude it is known to be false; another value is there where it is known to
-  be.
+- **Exclusion.** A true feature excludes all features that have another conjunction of a common
+  merge in their ancestry. They are certainly false, so the code does not ask for them.
+- **Other values.** If a true feature asserts another value of a variable, such as ``red`` instead
+  of ``blue``, the answer has a second probability.
+- **Missing cells.** By Kleene's logic, the code asks for a feature if it is known and all features
+  that would exclude it are known to be false. Another value counts if it is known to be true.
 
-A row's probability is the product of its answers. Without missing cells, the probabilities of all
-rows there could be sum to 1.
+The probability of a row is the product of its answers. Without missing cells, the probabilities of
+all possible rows sum to 1.
 
 How exclusion is found
 ----------------------
-Any two features that assert a common feature x exclude each other: they are on different branches
-of a merge, the first that parts them. So a feature is excluded where another one that asserts
-either side of a merge in its ancestry, i or j, is true before its turn. One pass over the merges
-backwards finds for each merge the first true feature that asserts i or j, row by row, and one pass
-forwards the first of these in the ancestry of each feature. That is six operations on blocks of
-rows for each merge, however long ancestries are, and no pair of features is compared.
+Any two features that assert a common feature x exclude each other, because they are on different
+branches of the first merge that separates them. So a feature is excluded if another feature that
+asserts either side (i or j) of a merge in its ancestry is true before its turn. A backward pass
+over the merges finds for each merge and row the first true feature that asserts i or j. A forward
+pass finds the first of these in the ancestry of each feature. This takes six operations on blocks
+of rows per merge, regardless of the length of ancestries, and compares no pair of features.
 
 Krimp's code
 ------------
-Each true cell is written with the code of its feature. The code table is written once: each used
-feature's code, and its pattern in the codes of the primitives. With supports s_f, S = Σ s_f, T used
-features and the cost c_p of naming a primitive,
+Each true cell is written with the code of its feature. The code table is written once: it has the
+code of each used feature, and its pattern in the codes of the primitives. With supports s_f,
+S = Σ s_f, T used features and the cost c_p of naming a primitive,
 
     L = Σ s_f · log₂(S/s_f) + Σ [log₂(S/s_f) + Σ c_p]
       = (S + T) · log₂ S − Σ (s_f + 1) · log₂ s_f + Σ Σ c_p
@@ -64,32 +63,32 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
-# a block of rows takes no more memory than this, and mostly stays in the cache
+# the memory limit of a block of rows; most blocks fit in the cache
 _BLOCK_BYTES = 1 << 28
 _BLOCK_ROWS = 4096
 _BYTES_PER_CELL = 12
-# as in code.c and code_counts.c
+# the same values as in code.c and code_counts.c
 _ROWS_IN_C = 64
 _MOST_RANKS = (1 << 16) - 2
-# Fewer cells, 64 rows at a time, are counted sooner than a thread starts.
+# counting fewer cells (in blocks of 64 rows) takes less time than starting a thread
 _CELLS_PER_THREAD = 1 << 18
 
-# Savings that differ by less than half of this are ties: the last digits of a logarithm are
-# those of one machine.
+# decimals of savings that are compared, because the last digits of a logarithm depend on the
+# machine
 DECIMALS = 6
 
 _LN2 = math.log(2)
 
 
 class CodeCounts(NamedTuple):
-    """The counts that the code of some rows needs; they add up over parts.
+    """The counts for the code of some rows; counts of parts can be summed.
 
-    ``features`` has four lines: in how many rows each feature is asked for with its first
-    probability, in how many of these it is true, and both again with its second probability.
-    A column is what remains of each primitive after all merges, then of what each merge made.
-    ``columns`` is the same of the primitives, as if nothing had been merged. ``patterns`` has for
-    each merge the rows in which both patterns are known, those with all tags of the left pattern,
-    of the right one, and of both.
+    ``features`` has four lines: the rows in which each feature is asked for with its first
+    probability, those of them in which it is true, and both for the second probability. Its columns
+    are the rests of the primitives after all merges, then those of the features of each merge.
+    ``columns`` has the same counts of the primitives without merges. ``patterns`` has for each
+    merge the rows in which both patterns are known, and those with all tags of the left pattern, of
+    the right pattern, and of both.
     """
 
     features: Counts
@@ -97,14 +96,14 @@ class CodeCounts(NamedTuple):
     patterns: Counts
 
     def plus(self, other: CodeCounts) -> CodeCounts:
-        """Return the counts of these rows and of others."""
+        """Add the counts of other rows."""
         return CodeCounts(*map(np.add, self, other))
 
 
 class Asked(NamedTuple):
-    """Features in some rows, a line each: where they are true, and where they are asked for.
+    """Per feature (line) and row: is it true, and is it asked for with which probability?
 
-    ``second``: where with the second probability; ``None`` if there are no variables.
+    ``second`` is ``None`` if there are no variables.
     """
 
     true: Mask
@@ -113,12 +112,12 @@ class Asked(NamedTuple):
 
     @property
     def questions(self) -> Mask:
-        """The questions: where each feature is asked for; second ones after the first."""
+        """True where a feature is asked for, with lines for second probabilities at the end."""
         return self.first if self.second is None else np.concatenate([self.first, self.second])
 
     @property
     def yes(self) -> Mask:
-        """The same questions, where the answer is yes."""
+        """True where the answer to a question is yes."""
         if self.second is None:
             return self.true
         return np.concatenate([self.true & self.first, self.true & self.second])
@@ -127,23 +126,23 @@ class Asked(NamedTuple):
         """Return the four lines of ``CodeCounts.features``."""
         second = np.zeros_like(self.first) if self.second is None else self.second
         lines = self.first, self.true & self.first, second, self.true & second
-        # much quicker than a sum along an axis
+        # much faster than a sum along an axis
         return np.array([[*map(np.count_nonzero, each)] for each in lines], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class RowCode:
-    """The order in which features are asked for, and what excludes them.
+    """The order in which features are asked for, and the merges that exclude them.
 
-    A feature is known by its *place*: that of the primitive of which it is what remains after all
-    merges, or after the primitives that of the merge which made it. So ``left[k]`` and
-    ``right[k]`` are the places of the pair of merge k.
+    Each feature has a *place*. The rest of a primitive after all merges has the place of the
+    primitive; the feature of merge k comes after all primitives. ``left[k]`` and ``right[k]`` are
+    the places of the pair of merge k.
     """
 
     left: Positions
     right: Positions
     rank: NDArray[Any]
-    """The turn of each feature."""
+    """The position of each feature in the order of questions."""
     variables: tuple[Positions, ...]
     """The primitives that are values of each variable."""
     patterns: tuple[tuple[str, ...], ...]
@@ -152,7 +151,7 @@ class RowCode:
 
     @classmethod
     def of(cls, fitted: FeatureSet, *, has_merges: bool = True) -> RowCode:
-        """Return the code of all features that a row could have, or of the primitives alone."""
+        """Return the code of all features that a row could have, or of only the primitives."""
         patterns: list[tuple[str, ...]] = [*zip(fitted.lineage.primitives)]
         place: dict[int | None, int] = dict(enumerate(range(len(patterns))))
         features, known = tuple(range(len(patterns))), fitted.primitive_supports
@@ -172,7 +171,7 @@ class RowCode:
         supports[places] = known
         by_name = sorted(range(n_features), key=patterns.__getitem__)
         order = np.array(by_name, np.intp)[np.lexsort((-supports[by_name], -lengths[by_name]))]
-        # one more is that of no answer
+        # the rank n_features means "no feature"
         rank = np.empty(n_features, np.uint16 if n_features < 1 << 16 else np.uint32)
         rank[order] = np.arange(n_features)
         values: dict[str, list[int]] = {}
@@ -193,19 +192,19 @@ class RowCode:
 
     @property
     def n_questions(self) -> int:
-        """With variables, each feature is asked for in two ways."""
+        """The number of questions: with variables, each feature has two."""
         return self.n_features * (2 if self.variables else 1)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The pattern of each feature; what remains of one after a merge is marked."""
+        """The pattern of each feature as text, with "(rest)" after a merge."""
         rest = {*self.left.tolist(), *self.right.tolist()}
         return tuple(
             pattern_text(pattern, is_rest=k in rest) for k, pattern in enumerate(self.patterns)
         )
 
     def _blocks(self, columns: Columns) -> Iterator[tuple[slice, Mask, Mask | None]]:
-        """Yield some rows at a time: where primitives are true in them, and where known."""
+        """Yield blocks of rows: where primitives are true, and where they are known."""
         fits = _BLOCK_BYTES // (_BYTES_PER_CELL * self.n_features) // 64 * 64
         step = min(_BLOCK_ROWS, max(64, fits))
         for start in range(0, columns.n_rows, step):
@@ -213,15 +212,15 @@ class RowCode:
             yield slice(start, stop), *columns.row_block(start, stop)
 
     def iterate_answers(self, columns: Columns) -> Iterator[tuple[slice, Asked]]:
-        """Yield the questions and answers, some rows at a time."""
+        """Yield the questions and answers in blocks of rows."""
         for rows, true, known in self._blocks(columns):
             yield rows, self.ask(true, known)
 
     @cached_property
     def _inner(self) -> tuple[Positions, Positions, RowCode]:
-        """The primitives that take no part in anything, the others, and the code of these alone.
+        """The primitives without merges or variables, the others, and a code of only the others.
 
-        Of wide data most may be so, and need no comparison.
+        In wide data most primitives may be of the first kind, and need no comparisons.
         """
         m = self.n_primitives
         takes_part = np.zeros(self.n_features, np.bool_)
@@ -241,7 +240,7 @@ class RowCode:
         return alone, others, inner
 
     def count_with_patterns(self, columns: Columns) -> tuple[Counts, Counts]:
-        """Return ``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
+        """Count ``CodeCounts.features`` and ``CodeCounts.patterns`` of some rows."""
         alone, others, inner = self._inner
         features = np.zeros((4, self.n_features), np.int64)
         patterns = np.zeros((4, len(self.left)), np.int64)
@@ -266,10 +265,10 @@ class RowCode:
         return features, patterns
 
     def _answer_in_c(self, columns: Columns, logs: Floats | None = None) -> Any:
-        """Ask in C, if that can and no cell is missing; ``None``: it cannot.
+        """Ask in C; return ``None`` if C is not available or cells are missing.
 
-        Return counts of features, and last of rows with all tags of patterns; given the ``logs``
-        of answers, those of the probabilities of rows instead.
+        Return the counts of features, with those of rows with all tags of a pattern in the last
+        line. With the ``logs`` of answers, return the logarithms of the probabilities of rows.
         """
         if native_library is None or columns.has_missing or self.n_features > _MOST_RANKS:
             return None
@@ -306,7 +305,7 @@ class RowCode:
         return np.sum(counted, axis=0) if logs is None else probs
 
     def ask(self, primitives: Mask, known: Mask | None) -> Asked:
-        """Ask for each feature in rows in which the primitives are as given."""
+        """Ask for each feature in rows with the given primitives."""
         if (in_c := self._ask_in_c(primitives, known)) is not None:
             true, asked, _ = in_c
             return Asked(true, asked == 1, asked == 2 if self.variables else None)
@@ -319,11 +318,11 @@ class RowCode:
             true[j], false[j] = true[j] & false[i], false[j] | true[i]
             true[i], false[i] = left
         turn, never = self.rank[:, None], self.rank.dtype.type(n)
-        # the first that asserts each primitive, or either side of each merge
+        # the first feature that asserts each primitive, or either side of each merge
         ranks, there = np.where(false, never, turn), np.where(true, turn, never)
         self._spread(ranks, range(n - 1, m - 1, -1))
         self._spread(there, range(n - 1, m - 1, -1))
-        # of these, the first in the ancestry of each feature
+        # then the first of these in the ancestry of each feature
         ranks[:m] = never
         self._spread(ranks, range(m, n))
         first = (ranks >= turn) & (true | false)
@@ -333,7 +332,7 @@ class RowCode:
         return Asked(true, first ^ second, second)
 
     def _spread(self, ranks: NDArray[Any], merges: Iterable[int]) -> None:
-        """Take the least rank of a pair and its merge to all three, merge by merge."""
+        """Give a pair and its merge the lowest rank of the three, merge by merge."""
         for k in merges:
             i, j = self._pairs[k - self.n_primitives]
             np.minimum(ranks[i], ranks[k], out=ranks[i])
@@ -341,7 +340,7 @@ class RowCode:
             np.minimum(ranks[i], ranks[j], out=ranks[k])
 
     def _arguments(self) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
-        """Return arrays that C reads, to be held as long as it does, and what it is given."""
+        """Return arrays that must stay alive while C reads them, and the arguments of the call."""
         values = np.concatenate([np.empty(0, np.int64), *self.variables]).astype(np.int64)
         starts = np.cumsum([0, *map(len, self.variables)], dtype=np.int64)
         left, right = self.left.astype(np.int64), self.right.astype(np.int64)
@@ -353,7 +352,7 @@ class RowCode:
     def _ask_in_c(
         self, primitives: Mask, known: Mask | None
     ) -> tuple[Mask, NDArray[np.uint8], Counts] | None:
-        """Return where features are true, how each is asked for (0: not, 1st, 2nd), and counts."""
+        """Return where features are true, the question asked (0: none, 1, 2), and the counts."""
         if native_library is None:
             return None
         m, shape = self.n_primitives, (self.n_features, primitives.shape[1])
@@ -372,10 +371,10 @@ class RowCode:
         return true, asked, counts
 
     def _other_values(self, there: NDArray[Any]) -> NDArray[Any]:
-        """Return the first that asserts another value of a variable in each pattern."""
+        """Return the first feature that asserts another value of a variable in each pattern."""
         others = np.full_like(there, self.n_features)
         for values in self.variables:
-            # a feature that asserts two values of a variable excludes what asserts either of them
+            # a feature that asserts two values of a variable excludes features with either value
             first = there[values].min(axis=0)
             is_first = there[values] == first
             second = np.where(is_first, self.n_features, there[values]).min(axis=0)
@@ -389,7 +388,7 @@ class RowCode:
         return list(zip(self.left.tolist(), self.right.tolist(), strict=True))
 
     def pattern_tables(self, primitives: Mask, known: Mask | None) -> Counts:
-        """Return ``CodeCounts.patterns`` of rows in which the primitives are as given."""
+        """Count ``CodeCounts.patterns`` of rows with the given primitives."""
         m, n_rows = primitives.shape
         counts = np.zeros((4, len(self.left)), np.int64)
         if native_library is not None:
@@ -413,7 +412,7 @@ class RowCode:
         return counts
 
     def log_probs(self, columns: Columns, counts: Counts) -> Floats:
-        """Return the natural logarithm of each row's probability, by ``CodeCounts.features``."""
+        """Return the natural logarithm of each row's probability, from ``CodeCounts.features``."""
         alone, others, inner = self._inner
         no, yes = -math.log(2) * answer_bits(counts)
         total = np.full(columns.n_rows, math.fsum(no[alone].tolist()))
@@ -422,7 +421,7 @@ class RowCode:
             if columns.has_missing:
                 total[columns.cells(k)[1]] -= no[k]
         lines = np.concatenate([others, np.arange(self.n_primitives, self.n_features)])
-        # second questions of the inner code come after first ones
+        # in the inner code, all second questions come after the first questions
         no, yes = (
             np.concatenate([each[lines], each[self.n_features + lines]]) for each in (no, yes)
         )
@@ -434,7 +433,7 @@ class RowCode:
         for rows, asked in inner.iterate_answers(some):
             questions, true = asked.questions, asked.yes
             sums = np.zeros(questions.shape[1])
-            # one after the other, as C does, so that the sums are the same
+            # in the order of C, which gives exactly the same sums
             for k, line in enumerate(questions):
                 sums += np.where(true[k], yes[k], no[k]) * line
             total[rows] += sums
@@ -442,9 +441,9 @@ class RowCode:
 
 
 def answer_bits(counts: Counts) -> Floats:
-    """Return the bits of no and of yes, of first questions and then of second ones."""
+    """Return the bits of the answers no and yes, for all first and then all second questions."""
     first, first_yes, second, second_yes = counts
-    # another value nearly excludes, whatever the variable: one number for the whole code
+    # all second questions share one probability
     asked = np.concatenate([first, np.full_like(second, second.sum())])
     yes = np.concatenate([first_yes, np.full_like(second, second_yes.sum())])
     every = np.log2(asked + 1.0)
@@ -452,17 +451,17 @@ def answer_bits(counts: Counts) -> Floats:
 
 
 def bits_of_rows(counts: Counts, known: Counts) -> float:
-    """Return the bits of the rows that were counted, with the probabilities of ``known`` ones."""
+    """Return the bits of the counted rows, with probabilities from ``known`` counts."""
     no, yes = answer_bits(known)
     asked, true = np.concatenate(counts[::2]), np.concatenate(counts[1::2])
-    # exact, so that the order of columns is of no account
+    # exact sums do not depend on the order of columns
     return math.fsum(((asked - true) * no).tolist() + (true * yes).tolist())
 
 
 def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) -> float:
-    """Return the bits of a code's own numbers, one for each column, and of its merges.
+    """Return the bits of a code's own numbers, one per column, and of its merges.
 
-    ``n_occurring`` of the columns are true in any row.
+    ``n_occurring`` of the columns are true in at least one row.
     """
     merges = (merge_cost(n_rows, n_occurring, k) for k in range(1, n_merges + 1))
     return 0.5 * math.log2(n_rows) * n_columns + math.fsum(merges)
@@ -471,9 +470,9 @@ def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) 
 def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
     """Return the bits that the k-th merge costs: one more number, and naming the pair.
 
-    ``n_columns`` are those that are true in any row. Before the k-th merge there are at most
-    m + k − 1 features, so it is one of N = (m + k − 1)(m + k − 2)/2 pairs. The order of k merges
-    carries no information, so the k-th costs log₂(N/k) and not log₂ N.
+    ``n_columns`` is the number m of columns that are true in at least one row. Before the k-th
+    merge there are at most m + k − 1 features and so N = (m + k − 1)(m + k − 2)/2 pairs. The order
+    of merges carries no information, so the k-th merge costs log₂(N/k) and not log₂ N.
 
     Examples
     --------
@@ -490,20 +489,20 @@ def description_length(
     patterns: Iterable[Iterable[Hashable]],
     primitive_supports: Mapping[Any, int] | Sequence[int],
 ) -> float:
-    """Return the bits that describe the data by some features, model included.
+    """Return the bits that describe the data by some features, including the model.
 
     Parameters
     ----------
     supports
-        Number of rows in which each feature is true. Those of support 0 cost nothing.
+        Number of rows in which each feature is true. Features with support 0 cost nothing.
     patterns
         The primitives that each feature asserts.
     primitive_supports
-        Number of rows in which each primitive is true: by name, or by position.
+        Number of rows in which each primitive is true, by name or by position.
 
     Examples
     --------
-    Two columns that are always true together are one chunk:
+    If two columns are always true together, one chunk takes fewer bits:
 
     >>> round(description_length([4, 4], [["a"], ["b"]], {"a": 4, "b": 4}), 3)
     12.0
@@ -524,7 +523,7 @@ def description_length(
 
 
 def primitive_costs(supports: ArrayLike) -> Floats:
-    """Return the bits that name each primitive; what never occurs is never named."""
+    """Return the bits that name each primitive; 0 for one that never occurs."""
     counts = np.asarray(supports, np.float64)
     occurs = counts > 0
     safe = np.where(occurs, counts, 1.0)
@@ -540,11 +539,11 @@ def pair_savings(
     left_cost: ArrayLike,
     right_cost: ArrayLike,
 ) -> Floats:
-    """Return how much shorter L becomes when a pair is replaced by its conjunctions.
+    """Return the bits by which L shrinks if a pair is replaced by its conjunctions.
 
     ``total`` is S and ``n_used`` is T before; ``left`` and ``right`` are the two supports,
     ``left_cost`` and ``right_cost`` the costs of the two patterns. Differences of logarithms are
-    taken first, so that nothing is lost where S is large.
+    taken first, which keeps the precision if S is large.
 
     Examples
     --------
@@ -574,7 +573,7 @@ def pair_saving(
     left_cost: float,
     right_cost: float,
 ) -> float:
-    """Return ``pair_savings`` of one pair, in plain numbers: quicker for a single pair.
+    """Return ``pair_savings`` of a single pair, in plain numbers, which is faster.
 
     Examples
     --------
@@ -594,17 +593,17 @@ def pair_saving(
 
 
 def round_savings(saved: Floats) -> Floats:
-    """Round savings as they are compared."""
+    """Round savings to the decimals that are compared."""
     return np.round(saved, DECIMALS)
 
 
 def largest_rise(total: float, n_used: int, joint: int, added: int, largest_joint: int) -> float:
-    """Return by how much at most a merge makes other pairs save more than they did.
+    """Return an upper bound of how much a merge increases the savings of other pairs.
 
-    The merge has a joint count and adds ``added`` features; S falls, which makes every pair save
-    less, and the code table changes, which may make it save a little more. For a pair with joint
-    count a and d more features that it would add, the data part D(a) falls with a, and the part
-    of the code table E(a, d) is largest at one end of every range of a.
+    The merge has a joint count and adds ``added`` features. S falls, so every pair saves less, but
+    the code table changes, so a pair may save a little more. For a pair with joint count a that
+    would add d features, the data part D(a) falls with a, and the part of the code table E(a, d)
+    is largest at one end of every range of a.
     """
     edges = 2.0 ** np.arange(max(1, math.ceil(math.log2(largest_joint + 1))))
     a = np.append(edges, max(largest_joint, 1.0))
@@ -614,20 +613,20 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
         return math.inf
 
     def parts(total: float, n_used: int) -> tuple[Floats, Floats]:
-        """Return S log S − (S − a) log (S − a), and the part of the code table for each d."""
+        """Compute S log S − (S − a) log (S − a), and the part of the code table for each d."""
         bits, rest = -np.log1p(-a / total) / _LN2, np.log2(total - a)
         table = [n_used * bits - more * rest for more in (-1, 0, 1)]
         return total * bits + a * rest, np.array(table)
 
     (data, table), (data_before, table_before) = parts(after, used_after), parts(total, n_used)
     data, table = data - data_before, (table - table_before).max(axis=0)
-    # within a range of a: the data part is largest at its lower end
+    # within a range of a, the data part is largest at the lower end
     rise = data[:-1] + np.maximum(table[:-1], table[1:]) if len(a) > 1 else data + table
     return max(0.0, float(rise.max())) + 10.0**-DECIMALS
 
 
 def _shrinkage(support: Floats, joint: Floats, rest: Floats, stays: NDArray[np.bool_]) -> Floats:
-    """Return (s + 1) log₂ s − (s − a + 1) log₂ (s − a)."""
+    """Compute (s + 1) log₂ s − (s − a + 1) log₂ (s − a)."""
     log = np.log2(support)
     change = (rest + 1) * -np.log1p(-np.where(stays, joint / support, 0.0)) / _LN2 + joint * log
     return np.where(stays, change, (support + 1) * log)

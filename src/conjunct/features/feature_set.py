@@ -1,6 +1,6 @@
-"""The outcome of a run: an immutable feature set that can be applied to new rows.
+"""Immutable feature sets, which are the result of a run and can be applied to new rows.
 
-And the paper's indicators of feature sets: OI, C0, C1 and RMS (§4, §6.2).
+This module also has the paper's indicators of feature sets: OI, C0, C1 and RMS (§4, §6.2).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from conjunct.features.lineage import Lineage, Tally, feature_of
 
 
 class Lines(Protocol):
-    """Columns by what they are made of: in memory, or those of a lazy table."""
+    """The interface of columns that features are computed from: in memory or of a lazy table."""
 
     @property
     def raw_columns(self) -> Sequence[Any]: ...
@@ -49,15 +49,15 @@ class Lines(Protocol):
 
 S = TypeVar("S", bound=Lines)
 Compared = Literal["score", "r", "p_value"]
-"""The number of a pair that is compared with the cutoff."""
+"""The number of a pair that a criterion compares with its cutoff."""
 
 
 class Merge(msgspec.Struct, frozen=True, gc=False):
     """One replaced pair. Features are numbers in the lineage; an empty conjunction is ``None``.
 
-    ``r``, ``score`` (the measure) and the p-values are the pair's, from the ``n_rows`` rows in
-    which both are known; ``threshold`` is the cutoff of its iteration, ``compared`` which
-    of them is compared with it, and ``family_size`` how many pairs were tested.
+    ``r``, ``score`` (the measure) and the p-values come from the ``n_rows`` rows in which both
+    features are known. ``threshold`` is the cutoff of the iteration, ``compared`` the number that
+    is compared with it, and ``family_size`` the number of tested pairs.
     """
 
     iteration: int
@@ -76,9 +76,9 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
     compared: Compared
     family_size: int
     saved: float = math.nan
-    """Bits by which the description of the data became shorter."""
+    """Bits by which the merge shortened the description of the data."""
     n_significant: int = 0
-    """Significant pairs among those tested, where their number decides the cutoff."""
+    """Number of significant pairs, if it determines the cutoff."""
 
     @property
     def parts(self) -> tuple[int | None, int | None, int | None]:
@@ -87,38 +87,37 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def made(self) -> tuple[int, ...]:
-        """The features that took the place of the pair."""
-        # none has the number 0, which is that of a primitive
-        return tuple(filter(None, (self.both, self.right_only, self.left_only)))
+        """The features that replaced the pair."""
+        # none has the number 0, which belongs to a primitive
+        return tuple(filter(None, self.parts))
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
-    """Features over some primitives, what they were made from, and how often they are true.
+    """Features over some primitives, with their lineage and the number of rows of each.
 
-    ``suppressed`` features are known, but left out of what is shown and evaluated.
+    ``suppressed`` features are stored, but neither shown nor evaluated.
     """
 
     lineage: Lineage
     features: tuple[int, ...]
     supports: tuple[int, ...]
     n_rows: int
-    # for each feature of the lineage that is no primitive, the iteration that made it
+    # the iteration that made each feature of the lineage after the primitives
     iterations: tuple[int, ...]
-    # what uFC replaced, which is what can be undone; other algorithms replace nothing
+    # the replaced pairs of uFC, which can be undone; other algorithms replace nothing
     merges: tuple[Merge, ...] = ()
     suppressed: tuple[int, ...] = ()
     suppressed_supports: tuple[int, ...] = ()
-    # rows in which each feature is known, suppressed ones last; None where no cell was missing
+    # rows in which each feature is known, suppressed ones last; None without missing cells
     known: tuple[int, ...] | None = None
-    # rows in which each primitive is true; what features they cost is measured by them
+    # rows in which each primitive is true, which determine the cost of features
     primitive_supports: tuple[int, ...] = ()
-    # the variable of each primitive, None for a tag; empty where no variables are known
+    # the variable of each primitive, None for a tag; empty if no variables are known
     variables: tuple[str | None, ...] = ()
-    # for each feature of the lineage, the rows in which it is true and in which it is known; None
-    # where no cell was missing
+    # rows in which each feature of the lineage is true, and is known; None without missing cells
     lineage_counts: tuple[tuple[int, int], ...] | None = None
-    # what the complete code counted in the training rows; None where it did not
+    # counts of the training rows for the complete code, if they were counted
     code_counts: CodeCounts | None = None
 
     @classmethod
@@ -131,9 +130,9 @@ class FeatureSet:
         primitive_supports: tuple[int, ...],
         lineage_counts: Sequence[tuple[int, int]] | None = None,
     ) -> FeatureSet:
-        """Return what the first merges of a lineage leave: kept features, then those made.
+        """Return the features after the first merges: kept columns, then new features.
 
-        The lineage of the result holds what the merges made and nothing else.
+        The lineage of the result contains only the features of these merges.
         """
         n_primitives, counts = len(lineage.primitives), lineage_counts
         present = dict.fromkeys(range(n_primitives))
@@ -157,7 +156,7 @@ class FeatureSet:
 
     @cached_property
     def frequencies(self) -> tuple[float, ...]:
-        """The share of the rows in which each feature is true, of those in which it is known."""
+        """For each feature the share of true rows among the rows in which it is known."""
         known = (self.n_rows,) * len(self.features) if self.known is None else self.known
         return tuple(s / k if k else 0.0 for s, k in zip(self.supports, known, strict=False))
 
@@ -168,8 +167,8 @@ class FeatureSet:
         rare = [k for k, frequency in enumerate(frequencies) if frequency < min_support]
         if not kept:
             raise InputError(
-                f"no feature reaches min_support={min_support:g}: the most frequent is true in a "
-                f"share of {max(frequencies):.3g} of the rows. Choose a smaller value"
+                f"no feature reaches min_support={min_support:g}: the most frequent feature has a "
+                f"share of {max(frequencies):.3g}. Choose a smaller value"
             )
         known = self.known
         return replace(
@@ -183,11 +182,11 @@ class FeatureSet:
 
     def rename(self, primitives: Sequence[str]) -> FeatureSet:
         """Return the same features over primitives with other names."""
-        # the order of features that are equally common is that of their names
+        # without code counts, because ties in the order of features depend on names
         return replace(self, lineage=self.lineage.rename(primitives), code_counts=None)
 
     def with_rare(self) -> FeatureSet:
-        """Return all features, the suppressed ones after the others."""
+        """Return all features, with suppressed ones at the end."""
         return replace(
             self,
             features=self.features + self.suppressed,
@@ -197,14 +196,14 @@ class FeatureSet:
         )
 
     def after_first(self, n_merges: int) -> FeatureSet:
-        """Return the features after the first few merges, suppressed ones among them.
+        """Return the features after the first merges, including suppressed ones.
 
-        The three conjunctions of a pair are disjoint, so their supports follow from the joint
-        count; where cells are missing they do not.
+        Without missing cells the supports follow from the joint counts, because the three
+        conjunctions of a pair are disjoint.
         """
         counts = self.code_counts
         if counts is not None:
-            # patterns stay as they are; all else depends on the features
+            # only the counts of patterns do not depend on the features
             nothing = np.zeros((4, 0), np.int64)
             counts = CodeCounts(nothing, nothing, counts.patterns[:, :n_merges])
         supports, merges = dict(enumerate(self.primitive_supports)), self.merges[:n_merges]
@@ -217,7 +216,7 @@ class FeatureSet:
         return replace(fitted, variables=self.variables, code_counts=counts)
 
     def rare(self) -> FeatureSet:
-        """Return the suppressed features instead of the others."""
+        """Return only the suppressed features."""
         return replace(
             self,
             features=self.suppressed,
@@ -228,10 +227,10 @@ class FeatureSet:
         )
 
     def beside_primitives(self) -> FeatureSet:
-        """Return the primitives, then the features of two tags or more.
+        """Return the primitives, then the features of two or more tags.
 
-        The rest of a single tag is the tag without the features that hold it: next to these it
-        says nothing new. In how many rows a primitive is known is not kept.
+        The rest of a single tag is left out: it follows from the tag and the other features. The
+        number of known rows of a primitive is not stored.
         """
         chunks = [k for k, pattern in enumerate(self.patterns) if len(pattern) > 1]
         return replace(
@@ -247,12 +246,12 @@ class FeatureSet:
 
     @property
     def patterns(self) -> tuple[tuple[str, ...], ...]:
-        """The primitives that each feature asserts: no two features of uFC assert the same."""
+        """The primitives that each feature asserts, which differ between features of uFC."""
         return tuple(map(self.lineage.pattern, self.features))
 
     @cached_property
     def pattern_texts(self) -> tuple[str, ...]:
-        """The patterns as texts, all different; the rest of a pattern is marked."""
+        """The patterns as distinct texts, with "(rest)" after the rest of a pattern."""
         return tuple(
             pattern_text(self.lineage.pattern(number), is_rest=self.lineage.denies(number))
             for number in self.features
@@ -260,10 +259,10 @@ class FeatureSet:
 
     @cached_property
     def with_unseen(self) -> FeatureSet:
-        """All features, and after them the conjunctions that never occurred in training.
+        """All features, then the conjunctions that never occurred in training.
 
-        New rows may hold them. They are true nowhere in the training data, so nothing else
-        changes; and with them, every tag of every row there could be is in one true feature.
+        New rows may have these conjunctions. With them, every tag of every possible row is in one
+        true feature.
         """
         lineage, iterations = self.lineage.copy(), list(self.iterations)
         unseen: list[Any] = []
@@ -295,7 +294,7 @@ class FeatureSet:
 
     @cached_property
     def row_code(self) -> RowCode:
-        """The code of rows by all features that they could have."""
+        """The code of rows over all features that a row could have."""
         return RowCode.of(self)
 
     def with_code_counts(self, store: Any) -> FeatureSet:
@@ -305,7 +304,7 @@ class FeatureSet:
         return replace(self, code_counts=counts)
 
     def is_code_of(self, n_rows: int) -> bool:
-        """Return True if the counts of this many rows can be those of training, by the supports."""
+        """Return True if the code counts agree with the supports and this number of rows."""
         counts, supports = self.known_counts(), self.supports + self.suppressed_supports
         places = self.row_code.places
         expected = np.zeros(self.row_code.n_features, np.int64)
@@ -323,11 +322,7 @@ class FeatureSet:
 
     @property
     def pattern_tables(self) -> list[list[int]] | None:
-        """The table of each merge: how often its patterns occur in all rows; None if not counted.
-
-        Rows in which both are known, and those with all tags of the left one, of the right one,
-        and of both.
-        """
+        """For each merge the four counts of ``CodeCounts.patterns``; None if not counted."""
         counts = self.code_counts
         return None if counts is None else counts.patterns.T.tolist()
 
@@ -336,17 +331,17 @@ class FeatureSet:
         if self.code_counts is None or not self.has_code:
             raise InputError(
                 "this model has no counts for its code, because it was truncated or comes from "
-                "an earlier version: use truncate(max_features, X_train=X), or fit again"
+                "an earlier version: use truncate(max_features, X_train=X) or fit again"
             )
         return self.code_counts
 
     def description_length(self) -> float:
-        """Return the bits of the training rows in the complete code, and of its features."""
+        """Return the bits of the training rows and of the features in the complete code."""
         counts = self.known_counts().features
         return bits_of_rows(counts, counts) + self._bits_of_model(len(self.merges))
 
     def baseline_length(self) -> float:
-        """Return the same without merges: each column or variable by itself."""
+        """Return the bits without merges, where each column or variable has its own code."""
         counts = self.known_counts().columns
         return bits_of_rows(counts, counts) + self._bits_of_model(0)
 
@@ -356,7 +351,7 @@ class FeatureSet:
         return bits_of_model(n_merges, self.n_rows, len(supports), n_occurring)
 
     def krimp_length(self) -> float:
-        """Return the bits of the training data in Krimp's code, with suppressed features."""
+        """Return the bits of the training data in Krimp's code, including suppressed features."""
         numbers = self.features + self.suppressed
         return description_length(
             self.supports + self.suppressed_supports,
@@ -371,10 +366,7 @@ class FeatureSet:
         return description_length(supports, patterns, dict(zip(names, supports, strict=True)))
 
     def evaluate(self, primitives: S, numbers: Iterable[int] | None = None) -> S:
-        """Compute the features' columns, given those of the primitives.
-
-        ``numbers`` asks for other features of the lineage instead.
-        """
+        """Compute the columns of the features, or of other ``numbers``, from the primitives."""
         wanted = self.features if numbers is None else tuple(numbers)
         lines = dict(enumerate(primitives.raw_columns))
         for number in self.lineage.ancestors(wanted):
@@ -395,9 +387,9 @@ class FeatureSet:
     def tags_in(self, text: object) -> tuple[str, ...] | None:
         """Return the tags that a text such as ``fork + knife`` names, in the order of the columns.
 
-        A column may be called "fork + knife" or "fork (rest)" too. A text as the program shows it
-        means what it shows, and there such a column is in quotes; any other text means the column
-        of that name first. ``None`` if it names no tags, or the rest of a pattern.
+        A column may also be called "fork + knife" or "fork (rest)". Outputs show such names in
+        quotes. Text that matches an output has the meaning of the output; other text is first
+        tried as the name of a column. ``None`` if it names no tags, or the rest of a pattern.
         """
         if not isinstance(text, str):
             return None
@@ -411,7 +403,7 @@ class FeatureSet:
         return tuple(filter(tags.__contains__, names)) if tags and tags <= set(names) else None
 
     def evaluate_tags(self, primitives: S, tags: Iterable[str]) -> S:
-        """Compute one column: the rows that have all the tags."""
+        """Compute one column, which is true in the rows with all the tags."""
         names = self.lineage.primitives
         column, *others = (primitives.raw_columns[names.index(tag)] for tag in tags)
         for other in others:
@@ -420,13 +412,13 @@ class FeatureSet:
 
     @cached_property
     def tag_sets(self) -> tuple[tuple[str, ...], ...]:
-        """Each column, and each set of columns that was joined, once."""
+        """Each column, then each set of columns that was joined, without duplicates."""
         pattern = self.lineage.pattern
         joined = (pattern(merge.both) for merge in self.merges if merge.both is not None)
         return tuple(dict.fromkeys((*((name,) for name in self.lineage.primitives), *joined)))
 
     def evaluate_tag_sets(self, primitives: S) -> S:
-        """Compute a column for each of ``tag_sets``: the rows that have all the tags."""
+        """Compute for each of ``tag_sets`` a column, true in the rows with all its tags."""
         pattern, names = self.lineage.pattern, self.lineage.primitives
         columns: dict[tuple[str, ...], Any] = {}
         columns |= zip(((name,) for name in names), primitives.raw_columns, strict=True)
@@ -437,11 +429,11 @@ class FeatureSet:
         return primitives.with_raw_columns([columns[tags] for tags in self.tag_sets])
 
     def recover(self, features: S) -> S:
-        """Compute the primitives' columns, given those of the features.
+        """Compute the columns of the primitives from those of the features.
 
-        Undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. Exact wherever no
-        conjunction that was empty in training, and so dropped, is true, and no suppressed one;
-        where a partner was missing, a primitive may be missing too.
+        This undoes the merges, last one first: ``i`` is ``i ∧ j`` or ``i ∧ ¬j``. It is exact unless
+        a suppressed feature, or a conjunction that was empty in training, is true. Where the other
+        feature of a merge was missing, a primitive may be missing too.
         """
         nothing = features.empty_column
         lines: dict[int | None, Any] = dict(zip(self.features, features.raw_columns, strict=True))
@@ -453,10 +445,9 @@ class FeatureSet:
         return features.with_raw_columns([lines.get(number, nothing) for number in primitives])
 
     def lost_cells(self) -> tuple[int, ...]:
-        """Count for each primitive the rows of the training data in which ``recover`` misses it.
+        """Count for each primitive the training rows in which ``recover`` loses it.
 
-        The features below a primitive are disjoint, so that the supports of the suppressed ones
-        add up.
+        The features made from a primitive are disjoint, so supports of suppressed ones add up.
         """
         lost: dict[int | None, int] = dict(
             zip(self.suppressed, self.suppressed_supports, strict=True)
@@ -468,10 +459,9 @@ class FeatureSet:
         return tuple(lost.get(number, 0) for number in range(len(self.lineage.primitives)))
 
     def position(self, feature: object) -> int:
-        """Return the position of a feature, given that, its formula, or the text of either or
-        of its pattern.
+        """Find a feature by position, formula, text of the formula, or pattern.
 
-        Suppressed features stand after the others.
+        The positions of suppressed features come after all others.
         """
         numbers = self.features + self.suppressed
         if isinstance(feature, int | np.integer):
@@ -483,9 +473,9 @@ class FeatureSet:
         wanted = parse(feature) if isinstance(feature, str) else feature
         if not isinstance(wanted, Expression):
             kind = type(feature).__name__
-            raise InputError(f"a feature is a position, a formula or its text, not a {kind}")
+            raise InputError(f"a feature must be a position, a formula or its text, not {kind}")
         for k, number in enumerate(numbers):
-            # a formula of other length is another one, and need not be written out
+            # compare lengths first, because building a formula is slow
             same_length = self.lineage.length(number) == wanted.length
             if same_length and self.lineage.expression(number) == wanted:
                 return k
@@ -497,12 +487,12 @@ class FeatureSet:
         return self.iterations[k] if k >= 0 else 0
 
     def parents(self, number: int) -> tuple[int, ...]:
-        """Return the features that a feature was made from; none for a primitive."""
+        """Return the features that a feature was made from; empty for a primitive."""
         operands = self.lineage.operands(number) or ()
         return tuple(feature_of(literal) for literal in operands)
 
     def origins(self) -> dict[int, Merge]:
-        """Return the merge that made each feature, where one did."""
+        """Return the merge that made each feature, for features made by a merge."""
         return {number: merge for merge in self.merges for number in merge.made}
 
 
@@ -514,24 +504,24 @@ def _count_part(code: RowCode, of_columns: RowCode, part: Columns) -> tuple[Coun
 def overlapping_index(
     supports: ArrayLike, n_rows: ArrayLike, *, null_support: int | None = None
 ) -> float:
-    """Return OI(F): 0 where no two features share a row, 1 where all features are true everywhere.
+    """Return OI(F): 0 if each row has one feature, 1 if all features are true in all rows.
 
     Parameters
     ----------
     supports
         Number of rows in which each feature is true.
     n_rows
-        Number of rows; where cells are missing, for each feature the number of rows in which it
-        is known: p(f) is then its share of those.
+        Number of rows. With missing cells, for each feature the number of rows in which it is
+        known; p(f) is then its share of those rows.
     null_support
-        Number of rows in which no feature is true. When given, the paper's artificial feature
-        "null" is counted as one more feature; the published figures leave it out, so that OI can
-        fall a little below 0 where many rows have no feature at all.
+        Number of rows in which no feature is true. If given, the paper's artificial feature "null"
+        counts as one more feature. The published figures leave it out, so OI can be slightly
+        negative if many rows have no feature.
 
     Returns
     -------
     float
-        (Σ p(f) − 1) / (m − 1), and 0 for a single feature, which cannot overlap.
+        (Σ p(f) − 1) / (m − 1), or 0 for a single feature.
 
     Examples
     --------
@@ -548,7 +538,7 @@ def overlapping_index(
     if (known != known.flat[0]).any() or not known.any():
         if null_support is not None:
             raise ValueError(
-                "null_support needs the same number of rows for every feature: pass it as a feature"
+                "null_support needs one number of rows for all features: pass it as a feature"
             )
         return (math.fsum(counts[known > 0] / known[known > 0]) - 1) / (n_features - 1)
     total, rows = int(counts.sum()) + (null_support or 0), int(known.flat[0])
@@ -556,12 +546,12 @@ def overlapping_index(
 
 
 def complexity(n_features: int, n_primitives: int, n_distinct_rows: int) -> float:
-    """Return C0(F): how much of the possible growth in features was used. Never clipped.
+    """Return C0(F): the part of the possible growth in features that was used, not clipped.
 
     Raises
     ------
     ValueError
-        Where there are no more distinct rows than primitives: C0 has no meaning there.
+        If there are not more distinct rows than primitives. C0 is undefined then.
 
     Examples
     --------
@@ -571,14 +561,14 @@ def complexity(n_features: int, n_primitives: int, n_distinct_rows: int) -> floa
     room = n_distinct_rows - n_primitives
     if room <= 0:
         raise ValueError(
-            f"C0 has no meaning for {n_distinct_rows} distinct rows and {n_primitives} primitives: "
-            "it measures growth from the number of primitives up to the number of distinct rows"
+            f"C0 is undefined for {n_distinct_rows} distinct rows and {n_primitives} primitives: "
+            "it measures growth from the number of primitives to the number of distinct rows"
         )
     return (n_features - n_primitives) / room
 
 
 def mean_length(lengths: Iterable[int]) -> float:
-    """Return C1(F): literal occurrences per feature.
+    """Return C1(F): the mean number of literals per feature.
 
     Examples
     --------
@@ -590,7 +580,7 @@ def mean_length(lengths: Iterable[int]) -> float:
 
 
 def mean_length_of(total: int, n_features: int) -> float:
-    """Return C1 from the sum of all lengths, which may be larger than any float.
+    """Return C1 from the sum of all lengths, which may be too large for a float.
 
     Examples
     --------
@@ -604,7 +594,7 @@ def mean_length_of(total: int, n_features: int) -> float:
 
 
 def rms(oi: float, c0: float) -> float:
-    """Return the root mean square of OI and C0, whose rise ends the risk-based run (§6.2).
+    """Return the root mean square of OI and C0. A risk-based run ends when it rises (§6.2).
 
     Examples
     --------
@@ -615,10 +605,10 @@ def rms(oi: float, c0: float) -> float:
 
 
 def pareto_front(oi: Sequence[float], c0: Sequence[float]) -> list[int]:
-    """Return the positions of solutions that no other one beats, ordered by C0 (§4.2).
+    """Return the positions of the Pareto-optimal solutions, ordered by C0 (§4.2).
 
-    A solution beats another when it is no worse in both and better in one. Of equal solutions
-    the first is kept.
+    A solution is optimal if no other one is at least as good in both and better in one. Of equal
+    solutions, the first is kept.
 
     Examples
     --------
@@ -637,7 +627,7 @@ def pareto_front(oi: Sequence[float], c0: Sequence[float]) -> list[int]:
 def closest_point(oi: Sequence[float], c0: Sequence[float]) -> int:
     """Return the position of the solution nearest to the ideal point (0, 0) (§4.2).
 
-    Of equals, the first.
+    Of equally near solutions, the first is returned.
 
     Examples
     --------

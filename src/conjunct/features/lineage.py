@@ -1,9 +1,8 @@
-"""The origin of features: primitives, and what is made of literals over earlier features.
+"""The origin of features: primitives, and features made of literals over earlier features.
 
-Everything that Algorithm 1 constructs is a conjunction of two literals or a count of several,
-whatever the learner. A feature is known by its number: primitives first, then the others in the
-order made. A literal is the number of a feature, or its bitwise complement (``~number``) for the
-negation.
+With any learner, Algorithm 1 constructs only conjunctions of two literals and counts of several.
+Features have numbers: primitives first, then the others in the order in which they were made. A
+literal is the number of a feature, or its bitwise complement (``~number``) for the negation.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Start = tuple[float, ...]
 
 
 class Tally(NamedTuple):
-    """A feature that is true where at least, or exactly, ``number`` of some literals are."""
+    """A feature that is true if at least, or exactly, ``number`` of some literals are true."""
 
     literals: tuple[Literal, ...]
     number: int
@@ -49,31 +48,31 @@ class Tally(NamedTuple):
 
 
 Made = tuple[Literal, Literal] | Tally
-"""The parts of a feature: two literals that are joined, or several that are counted."""
+"""The parts of a feature: two joined literals, or several counted literals."""
 
-# of all formulas that are written out together, with the parts they are made of
+# limit for all formulas written together, including their parts
 _MOST_CHARACTERS = 1 << 25
 
-# Unless a name has a sign, a character below the space, or a space before one up to & or at its
-# end, no piece of one canonical text goes on where a piece of another ends.
+# Plain names have no sign, no character below the space, and no space at the end or before a
+# character up to &. Then no piece of a canonical text continues where a piece of another one ends.
 _NOT_PLAIN = re.compile(r"[~&()\x00-\x1f]| [\x00-&]| \Z")
 
-# after the last rank of a start: a text that ends there comes before those that go on
+# comes after the last rank of a start, so a text that ends there precedes longer texts
 _END = -1
 _MORE = math.inf
 
 
 class Lineage:
-    """All features made so far. What is made twice of the same literals gets the same number."""
+    """All features made so far. A feature made again from the same literals keeps its number."""
 
     def __init__(self, primitives: Sequence[str]) -> None:
         self.primitives = tuple(primitives)
         self.made: list[Made] = []
         self.all_lengths = [1] * len(self.primitives)
-        # made when first asked for: most features of a long run are never written out or compared
+        # created on first use, because most features of a long run are never written or compared
         self._expressions: dict[int, Expression] = {}
         self._patterns: dict[int, tuple[str, ...]] = {}
-        # for a feature, the one whose pattern it shares: i ∧ ¬j asserts what i does
+        # for each feature, the one whose pattern it shares: i ∧ ¬j asserts the same tags as i
         self._wholes: dict[int, int] = {}
         self._counts_literals = False
         self._numbers_of_made: dict[Made, int] = {}
@@ -82,14 +81,14 @@ class Lineage:
     def _numbers(self) -> dict[Made, int]:
         numbers, made = self._numbers_of_made, self.made
         if len(numbers) < len(made):
-            # a long run makes thousands without asking whether they are new
+            # a long run makes thousands of features without testing whether they are new
             n, first = len(numbers), len(self.primitives)
             numbers.update(zip(made[n:], count(first + n), strict=False))
         return numbers
 
     @cached_property
     def _starts(self) -> dict[int, Start]:
-        """The ranks of the names that come before every negation."""
+        """The ranks of the names before every negation."""
         order = sorted(range(len(self.primitives)), key=lambda n: self.primitives[n] + " & ")
         return {n: (k, _END) if self.primitives[n] < "~" else (_MORE,) for k, n in enumerate(order)}
 
@@ -98,7 +97,7 @@ class Lineage:
         return not any(map(_NOT_PLAIN.search, self.primitives))
 
     def __getstate__(self) -> dict[str, list[Any]]:
-        # plain values, which every way to save knows; all else is made again, as it is wanted
+        # plain values, which every way of saving supports; the rest is rebuilt when needed
         return {"primitives": [*self.primitives], "made": [*map(tuple, self.made)]}
 
     def __setstate__(self, state: dict[str, list[Any]]) -> None:
@@ -111,16 +110,16 @@ class Lineage:
 
     @property
     def conjunctions(self) -> list[tuple[Literal, Literal]]:
-        """The pairs of literals that were joined, in the order made; counts left out."""
+        """The pairs of joined literals in the order in which they were made, without counts."""
         return [made for made in self.made if not isinstance(made, Tally)]
 
     def conjoin(self, left: Literal, right: Literal) -> int:
-        """Return the number of ``left ∧ right``, which is made if it is new."""
+        """Return the number of ``left ∧ right``, and create it if it is new."""
         number = self._numbers.get((left, right))
         return self.conjoin_new(left, right) if number is None else number
 
     def conjoin_new(self, left: Literal, right: Literal) -> int:
-        """Make ``left ∧ right``, which must be new, and return its number."""
+        """Create ``left ∧ right``, which must be new, and return its number."""
         lengths = self.all_lengths
         self.made.append((left, right))
         lengths.append(
@@ -129,7 +128,7 @@ class Lineage:
         return len(lengths) - 1
 
     def make(self, made: Made) -> int:
-        """Return the number of what is made of these parts, new or not."""
+        """Return the number of the feature made of these parts, and create it if it is new."""
         if not isinstance(made, Tally):
             return self.conjoin(*made)
         number = self._numbers.get(made)
@@ -141,7 +140,7 @@ class Lineage:
         return number
 
     def formula(self, made: Made) -> Expression:
-        """Return the expression of what would be made of these parts."""
+        """Return the expression of the feature that these parts would make."""
         parts = made.literals if isinstance(made, Tally) else made
         expressions = self.expressions(map(feature_of, parts))
         literals = [e if x >= 0 else Not(e) for x, e in zip(parts, expressions, strict=True)]
@@ -152,7 +151,7 @@ class Lineage:
         return (Exactly if made.exactly else AtLeast)(made.number, literals)
 
     def forget_after(self, length: int) -> None:
-        """Unmake all but the first ``length`` features."""
+        """Delete all but the first ``length`` features."""
         for number in range(length, len(self)):
             self._numbers_of_made.pop(self.made[number - len(self.primitives)], None)
             self._expressions.pop(number, None)
@@ -181,20 +180,20 @@ class Lineage:
         return tuple(self.expression(number) for number in numbers)
 
     def texts(self, numbers: Iterable[int], style: Style = "unicode") -> list[str]:
-        """Write formulas as ``Expression.text`` does, each part once for all of them.
+        """Write formulas as ``Expression.text`` does, each shared part only once.
 
         Raises
         ------
         InputError
-            Where they are too long to be written out.
+            If they are too long to write.
         """
         wanted = list(numbers)
         names = [Primitive(name).text(style) for name in self.primitives]
         made = self.ancestors(wanted)
         if any(isinstance(self.made[number - len(names)], Tally) for number in made):
-            # names are written in another way where they are counted
+            # names have another form inside counts
             return [self.expression(number).text(style) for number in wanted]
-        # refuse what memory would not hold, by lengths alone, with what is written around parts
+        # refuse texts that do not fit in memory, by computing their lengths
         size, total = dict(enumerate(map(len, names))), 0
         for number in made:
             left, right = self._pair(number)
@@ -217,17 +216,17 @@ class Lineage:
         return [texts[number] for number in wanted]
 
     def length(self, number: int) -> int:
-        """Return the number of literal occurrences."""
+        """Count literal occurrences."""
         return self.all_lengths[number]
 
     def pattern(self, number: int) -> tuple[str, ...]:
         """Return the primitives that a feature asserts, in the order of their names.
 
-        A count asserts none of those it counts.
+        A count asserts none of the features that it counts.
         """
         patterns, whole = self._patterns, self._whole(number)
         if whole not in patterns:
-            # the patterns of parts are not kept: those of a long chain would fill the memory
+            # do not cache patterns of parts: those of a long chain would fill the memory
             names, seen, pending = set(), {whole}, [whole]
             while pending:
                 part = pending.pop()
@@ -240,7 +239,7 @@ class Lineage:
         return patterns[whole]
 
     def _whole(self, number: int) -> int:
-        """Return the feature whose pattern a feature shares: itself, unless it asserts one."""
+        """Return the feature whose pattern a feature shares, which may be the feature itself."""
         wholes, passed, whole = self._wholes, [], number
         while whole not in wholes:
             passed.append(whole)
@@ -263,14 +262,14 @@ class Lineage:
     def denies(self, number: int) -> bool:
         """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
 
-        ``f ∧ g`` is not, though f or g may be: all rows that ever had its pattern have it still.
+        ``f ∧ g`` is not a rest, even if f or g is one: it is true in all rows with its pattern.
         """
         return not self.is_count(number) and any(x < 0 for x in self.operands(number) or ())
 
     def by_text(self, numbers: Iterable[int]) -> list[int]:
         """Sort features by their canonical texts."""
         wanted = list(numbers)
-        # starts are those of conjunctions
+        # these are the starts of conjunctions
         if self._has_plain_names and not self._counts_literals:
             starts = self._starts
             for number in wanted:
@@ -282,11 +281,11 @@ class Lineage:
         return sorted(wanted, key=lambda number: canonical_key(self.expression(number)))
 
     def lengths(self, numbers: Iterable[int]) -> list[int]:
-        """Return the literal occurrences of each feature."""
+        """Count the literal occurrences of each feature."""
         return [*map(self.all_lengths.__getitem__, numbers)]
 
     def operands(self, number: int) -> tuple[Literal, ...] | None:
-        """Return the literals that a feature was made of; ``None`` for a primitive."""
+        """Return the literals that a feature is made of; ``None`` for a primitive."""
         k = number - len(self.primitives)
         if k < 0:
             return None
@@ -294,13 +293,13 @@ class Lineage:
         return made.literals if isinstance(made, Tally) else made
 
     def is_count(self, number: int) -> bool:
-        """Return True if a feature counts literals, rather than joins them."""
+        """Return True if a feature counts literals instead of joining them."""
         k = number - len(self.primitives)
         made = self.made[k] if k >= 0 else None
         return isinstance(made, Tally) and not made.is_conjunction
 
     def ancestors(self, numbers: Iterable[int]) -> list[int]:
-        """Return these features and all they are made from, without primitives, in order."""
+        """Return these features and all their ancestors except primitives, in order."""
         n_primitives = len(self.primitives)
         found: set[int] = set()
         pending = [number for number in numbers if number >= n_primitives]
@@ -313,7 +312,7 @@ class Lineage:
         return sorted(found)
 
     def first(self, n_made: int) -> Lineage:
-        """Return the primitives and the first features made of them, to make more of."""
+        """Return an extensible copy with the primitives and only the first other features."""
         other = Lineage(self.primitives)
         other.made = self.made[:n_made]
         other.all_lengths = self.all_lengths[: len(self.primitives) + n_made]
@@ -321,7 +320,7 @@ class Lineage:
         return other
 
     def copy(self) -> Lineage:
-        """Return the same features, to make more of."""
+        """Return an extensible copy."""
         other = Lineage.__new__(Lineage)
         vars(other).update((name, copy(value)) for name, value in vars(self).items())
         return other
@@ -339,9 +338,9 @@ class Lineage:
         return left, right
 
     def _make_start(self, number: int) -> None:
-        """Store how a text begins: its primitives, and whether more follows them.
+        """Store the start of a text: its primitives, and whether more follows.
 
-        Different starts are in the order of the texts.
+        Different starts sort in the order of the texts.
         """
         starts = self._starts
         pending = [number]
@@ -358,5 +357,5 @@ class Lineage:
 
 
 def feature_of(literal: Literal) -> int:
-    """Return the feature that a literal asserts or denies."""
+    """Return the feature that a literal asserts or negates."""
     return literal if literal >= 0 else ~literal

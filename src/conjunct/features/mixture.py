@@ -1,24 +1,22 @@
-"""Groups of rows: a mixture in which the columns of each group are independent of each other.
+"""Groups of rows: a mixture model in which the columns are independent within each group.
 
-A row belongs to one of K groups, which is not known. In a group each plain tag is true with a
-probability that the group has for it, and each variable takes one of its values with
-probabilities that the group has for them. Expectation-maximisation alternates between the
-probability of each group given each row and the frequencies in each group given these.
+Each row belongs to one of K groups, which is unknown. A group has a probability for each tag and
+for each value of a variable. Expectation-maximisation alternates between the probabilities of the
+groups given each row, and the frequencies in each group given these probabilities.
 
-- **Fields.** A tag, or a variable with its values, is a *field*. A row has one *outcome* in each:
-  none, one of the columns, or several values at once, which then all sets of two values or more
-  share. So the probabilities of all possible rows sum to 1.
-- **Prior.** A group starts with one row that is like the average of all rows, so that no outcome
-  is impossible because a small group has not seen it. What never fell in an iteration is
-  therefore the log-likelihood plus that of these rows.
+- **Fields.** A *field* is a tag, or a variable with its values. A row has one *outcome* per field:
+  none, one of the columns, or "several values", which all sets of two or more values share. So the
+  probabilities of all possible rows sum to 1.
+- **Prior.** Each group contains one extra row, the average of all rows, so no outcome is impossible
+  in a small group. The objective, which never falls, therefore includes these extra rows.
 - **Missing cells.** A field is ignored in the rows in which it is unknown.
-- **How many groups.** Each frequency of a group of N rows costs ½·log₂ N bits, as usual for
-  a number that N rows estimate. A group is divided where that makes the whole description shorter,
-  and dropped where the description is shorter without it.
+- **Number of groups.** Each frequency of a group of N rows costs ½·log₂ N bits, as usual for a
+  number estimated from N rows. A group is split, or dropped, if that shortens the whole
+  description.
 
-Sums over rows add up: an iteration is one pass over the rows, wherever they are. Equal rows are
-counted once, with their weight. Large data is searched by a sample of its rows; the result then
-converges on all of them.
+Sums over rows can be added, so an iteration is one pass over the rows, in one place or many. Equal
+rows are counted once, with their weight. In large data the search uses a sample of the rows; its
+result then converges on all rows.
 """
 
 from __future__ import annotations
@@ -39,23 +37,20 @@ from conjunct.columns import Columns, Positions
 Floats = NDArray[np.float64]
 
 SAMPLE_ROWS = 100_000
-"""Of more rows, about this number are searched for groups."""
-# rows of a group that are looked at to divide it
-_SPLIT_ROWS = 4_000
+"""In larger data, the search uses a sample of about this size."""
+_SPLIT_ROWS = 4_000  # sample size for splitting a group
 _BLOCK_ROWS = 8_192
-# designs with more ones than this share are multiplied as dense blocks
-_DENSE = 0.08
+_DENSE = 0.08  # with a larger share of ones, rows are multiplied as dense blocks
 _DENSE_BYTES = 1 << 28
-# gains in nats per row at which iterations end: in search, and in the result
+# iterations end if they gain fewer nats per row: in the search, and in the result
 _COARSE, _FINE = 1e-4, 1e-6
 _SPLIT_ITERATIONS = 30
-# the weight of the average row in each group
-_PRIOR = 1.0
+_PRIOR = 1.0  # the weight of the average row in each group
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows as outcomes of fields, a line each; fields unknown in them, if any; their weights."""
+    """Rows as outcomes of fields, with their unknown fields, if any, and their weights."""
 
     outcomes: Any
     unknown: Any
@@ -67,7 +62,7 @@ class Rows:
 
     @cached_property
     def blocks(self) -> tuple[Rows, ...]:
-        """Some rows each, dense where that multiplies sooner."""
+        """Blocks of rows, dense if that speeds up multiplication."""
         n_cells = math.prod(self.outcomes.shape)
         is_dense = self.outcomes.nnz > _DENSE * n_cells and 8 * n_cells <= _DENSE_BYTES
         starts = range(0, self.n_rows, _BLOCK_ROWS)
@@ -82,18 +77,18 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The fields of rows, and their outcomes but "none": the columns, then "several values"."""
+    """The fields of rows and their outcomes except "none": columns, then "several values"."""
 
     n_columns: int
     field: Positions
     """The field of each outcome."""
     n_fields: int
     constants: Floats
-    """The logarithm of what an outcome still says of a row: 1 / number of sets of values."""
+    """For each outcome, log(1 / number of sets of values that share it)."""
 
     @classmethod
     def of(cls, n_columns: int, variables: Sequence[str | None]) -> Fields:
-        """Return the fields of columns, given the variable of each; ``()`` if there are none."""
+        """Return the fields of columns from the variable of each; ``()`` means no variables."""
         field, number = [], dict[object, int]()
         for k in range(n_columns):
             variable = variables[k] if variables else None
@@ -102,18 +97,18 @@ class Fields:
         sizes = np.bincount(field, minlength=len(number))
         several = np.flatnonzero(sizes > 1)
         constants = np.zeros(n_columns + len(several))
-        # 2^m − 1 − m sets; of many values, as good as 2^m
+        # 2^m − 1 − m sets, in a form that does not overflow for large m
         for k, m in enumerate(sizes[several].tolist(), n_columns):
             constants[k] = -m * math.log(2) - math.log1p(-(1 + m) * 2.0**-m)
         return cls(n_columns, np.array([*field, *several], np.intp), len(number), constants)
 
     @cached_property
     def n_outcomes(self) -> Floats:
-        """The outcomes of each field, "none" included."""
+        """The number of outcomes of each field, including "none"."""
         return np.bincount(self.field, minlength=self.n_fields) + np.ones(self.n_fields)
 
     def read(self, columns: Columns, weights: Any = None) -> Rows:
-        """Return rows as outcomes of the fields."""
+        """Read rows as outcomes of the fields."""
         cells = columns.to_scipy().astype(np.float64)
         n_rows, unknown = columns.n_rows, None
         own = self.field[: self.n_columns]
@@ -128,7 +123,7 @@ class Fields:
             cells.data[np.isnan(cells.data)] = 0
             cells.eliminate_zeros()
             unknown = (unknown @ to_field).astype(np.bool_).astype(np.float64)
-            # a value that is known to be true answers for its variable
+            # a value that is known to be true makes its variable known
             unknown = unknown - unknown.multiply((cells @ to_field).astype(np.bool_))
             unknown = sp.csr_array(unknown)
             unknown.eliminate_zeros()
@@ -148,14 +143,14 @@ class Fields:
         return Rows(cells, unknown, weights)
 
     def sum_up(self, outcomes: Floats) -> Floats:
-        """Sum what belongs to the outcomes of each field."""
+        """Sum the values of the outcomes of each field."""
         sums = np.zeros((len(outcomes), self.n_fields))
         np.add.at(sums.T, self.field, outcomes.T)
         return sums
 
 
 class Sums(NamedTuple):
-    """What an iteration needs of rows, by group; it adds up over parts."""
+    """The sums over rows that an iteration needs, per group; sums of parts can be added."""
 
     log_likelihood: Floats
     """In nats; an array of one number."""
@@ -166,7 +161,7 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Groups: their shares, and in each (a line) the probability of each outcome, and of none."""
+    """The shares of groups, and the probability of each outcome, and of none, in each group."""
 
     fields: Fields
     shares: Floats
@@ -184,13 +179,13 @@ class Mixture:
         return np.log(self.shares) + none.sum(1), np.ascontiguousarray(log_odds.T), none.T
 
     def log_joint(self, block: Rows) -> Floats:
-        """Return the logarithms of the probability of each row and group together."""
+        """Return the logarithms of the joint probabilities of rows and groups."""
         every, log_odds, none = self._logs
         found: Floats = block.outcomes @ log_odds + every
         return found if block.unknown is None else found - block.unknown @ none
 
     def expect(self, rows: Rows) -> Sums:
-        """Return the sums over rows by the probabilities of groups given each row."""
+        """Return the sums over rows, weighted by the probability of each group given the row."""
         total = sum_members(self.fields, rows.take(slice(0)), np.empty((0, self.n_groups)))
         for block in rows.blocks:
             members, logs = normalise(self.log_joint(block))
@@ -199,13 +194,13 @@ class Mixture:
         return total
 
     def objective(self, log_likelihood: float, prior: Floats) -> float:
-        """Return what no iteration lowers: the log-likelihood, with the rows of the prior."""
+        """Return the log-likelihood with the rows of the prior, which no iteration lowers."""
         none = 1 - self.fields.sum_up(prior[None])[0]
         logs = np.log(self.outcomes) @ prior + np.log(self.none) @ none
         return log_likelihood + float(_PRIOR * logs.sum() + np.log(self.shares).sum())
 
     def with_floor(self, n_rows: float) -> Mixture:
-        """Return the groups with half a row more for each outcome, of all rows together."""
+        """Return the groups smoothed by half a row per outcome, relative to all rows."""
         n = self.fields.n_outcomes
         kept = n_rows / (n_rows + n / 2)
         own = self.fields.field
@@ -228,10 +223,10 @@ def normalise(logs: Floats) -> tuple[Floats, Floats]:
 
 
 def maximise(fields: Fields, sums: Sums, prior: Floats) -> Mixture:
-    """Return the groups that the sums speak for; ``prior`` are the outcomes of the average row."""
+    """Estimate the groups from sums; ``prior`` has the outcomes of the average row."""
     known = sums.rows[:, None] - sums.unknown + _PRIOR
     outcomes = (sums.outcomes + _PRIOR * prior) / known[:, fields.field]
-    # the average row has more than rounding could take
+    # clip rounding errors; the prior keeps the result positive
     left = known - _PRIOR - fields.sum_up(sums.outcomes)
     none = (np.maximum(left, 0) + _PRIOR * (1 - fields.sum_up(prior[None]))) / known
     shares = (sums.rows + 1) / (sums.rows.sum() + len(sums.rows))
@@ -239,32 +234,29 @@ def maximise(fields: Fields, sums: Sums, prior: Floats) -> Mixture:
 
 
 def average_row(fields: Fields, sums: Sums) -> Floats:
-    """Return the share of each outcome in all rows, with half a row more for each."""
+    """Return the share of each outcome in all rows, smoothed by half a row per outcome."""
     known = (sums.rows[:, None] - sums.unknown).sum(0) + fields.n_outcomes / 2
     return np.asarray((sums.outcomes.sum(0) + 0.5) / known[fields.field])
 
 
 class Converged(NamedTuple):
-    """Groups after some iterations, the sums of the last, and what each raised."""
+    """Groups after some iterations, the sums of the last one, and the objective after each."""
 
     mixture: Mixture
     sums: Sums
     objectives: tuple[float, ...]
 
 
-Expect = Callable[[Mixture], Sums]
-
-
 def converge(
     mixture: Mixture,
-    expect: Expect,
+    expect: Callable[[Mixture], Sums],
     prior: Floats,
     *,
     gain: float = _FINE,
     max_iter: int = 200,
     deadline: float = math.inf,
 ) -> Converged:
-    """Iterate until the objective rises by less than ``gain`` per row."""
+    """Iterate until the objective rises by at most ``gain`` per row."""
     objectives: list[float] = []
     while True:
         sums = expect(mixture)
@@ -277,13 +269,13 @@ def converge(
 
 
 def bits_of_groups(sizes: Floats, n_rows: float, n_free: int) -> float:
-    """Return the bits of the numbers of groups: ``n_free`` frequencies each, and their shares."""
+    """Return the bits of the numbers of groups: ``n_free`` frequencies per group, and shares."""
     own = 0.5 * n_free * np.log2(np.maximum(sizes, 2.0))
     return float(own.sum()) + 0.5 * math.log2(max(n_rows, 2.0)) * (len(sizes) - 1)
 
 
 class Grown(NamedTuple):
-    """Groups on the way from one to the result, and the bits that describe the rows by them."""
+    """Groups after a round of the search, and the bits that describe the rows with them."""
 
     mixture: Mixture
     bits: float
@@ -291,7 +283,7 @@ class Grown(NamedTuple):
 
 @dataclass(eq=False)
 class Growth:
-    """The search for groups, from one by dividing, in rows that are all in memory."""
+    """A search that starts with one group and splits groups, on rows in memory."""
 
     rows: Rows
     fields: Fields
@@ -306,15 +298,14 @@ class Growth:
     def __post_init__(self) -> None:
         self.n_rows = float(self.rows.weights.sum())
         self.limit = self.n_groups or self.max_groups or self.rows.n_rows
-        # groups that were not worth dividing are not tried again
+        # groups that were not worth splitting are not tried again
         self.settled = np.zeros(1, np.bool_)
-        # with a given number: groups that were divided in vain since the last round that helped
+        # with a given number of groups: those split without effect since the last useful round
         self.tried: set[int] = set()
 
     @cached_property
     def n_free(self) -> int:
-        """The frequencies of each group: those of outcomes that occur, one less if there is
-        always one."""
+        """Free frequencies per group: outcomes that occur, minus fields that always have one."""
         one = maximise_one(self.rows, self.fields, self.prior)[1]
         occurs = one.outcomes[0] > 0
         known = one.rows[0] - one.unknown[0]
@@ -322,12 +313,12 @@ class Growth:
         return max(int(occurs.sum() - always.sum()), 1)
 
     def bits(self, found: Converged) -> float:
-        """Return the bits that describe the rows by groups."""
+        """Return the bits that describe the rows with groups."""
         data, sizes = -float(found.sums.log_likelihood[0]) / math.log(2), found.sums.rows
         return data + bits_of_groups(sizes, float(sizes.sum()), self.n_free)
 
     def run(self) -> list[Grown]:
-        """Return the groups after each round; the last ones are the result."""
+        """Return the groups after each round; the last element is the result."""
         mixture, _ = maximise_one(self.rows, self.fields, self.prior)
         found = self._converge(mixture)
         path = [Grown(found.mixture, self.bits(found))]
@@ -357,7 +348,7 @@ class Growth:
         )
 
     def _divide(self, mixture: Mixture) -> Mixture | None:
-        """Divide each group for which that pays, the best first; ``None`` if none does."""
+        """Split the groups for which this pays, best first; return ``None`` if there are none."""
         logs = [mixture.log_joint(block).argmax(1) for block in self.rows.blocks]
         labels = np.concatenate(logs)
         found = []
@@ -389,7 +380,7 @@ class Growth:
         )
 
     def _halve(self, which: NDArray[np.intp]) -> tuple[float, Mixture] | None:
-        """Return the bits that dividing a group saves in its rows, and its two halves."""
+        """Return the bits that splitting a group saves in its rows, and its two halves."""
         if len(which) < 2:
             return None
         size = float(self.rows.weights[which].sum())
@@ -418,11 +409,11 @@ class Growth:
         return gain * scale - cost, best.mixture
 
     def _side(self, rows: Rows, whole: Mixture, start: int) -> NDArray[np.bool_] | None:
-        """Return a first division of rows: by the direction of most variance, or two rows."""
+        """Return an initial split of rows: by the direction of most variance, or by two rows."""
         outcomes, weights = rows.outcomes, rows.weights
         if start:
             pair = self.rng.choice(rows.n_rows, 2, replace=False)
-            # nearer to the first row or to the second, by what is rare in the group
+            # nearer to the first or the second row, with weight on rare outcomes of the group
             rarity = -np.log(whole.outcomes[0])
             one, two = (outcomes[[k]].toarray()[0] * rarity for k in pair.tolist())
             values = outcomes @ (one - two)
@@ -441,9 +432,9 @@ class Growth:
         return side if 0 < side.sum() < len(side) else None
 
     def _drop(self, found: Converged) -> Converged:
-        """Drop groups as long as the description is shorter without them.
+        """Drop groups while that shortens the description.
 
-        With a given number of groups: drop those that no row prefers.
+        With a given number of groups, drop only those that no row prefers.
         """
         if self.n_groups is not None:
             labels = [found.mixture.log_joint(block).argmax(1) for block in self.rows.blocks]
@@ -472,7 +463,7 @@ class Growth:
 
 
 def sum_members(fields: Fields, rows: Rows, members: Floats, log_likelihood: float = 0) -> Sums:
-    """Return the sums over rows by given probabilities of groups."""
+    """Return the sums over rows, weighted by given probabilities of groups."""
     members = members * rows.weights[:, None]
     unknown = np.zeros((members.shape[1], fields.n_fields))
     if rows.unknown is not None:
@@ -482,6 +473,6 @@ def sum_members(fields: Fields, rows: Rows, members: Floats, log_likelihood: flo
 
 
 def maximise_one(rows: Rows, fields: Fields, prior: Floats) -> tuple[Mixture, Sums]:
-    """Return all rows as one group, and their sums."""
+    """Return a model with all rows in one group, and the sums of the rows."""
     sums = sum_members(fields, rows, np.ones((rows.n_rows, 1)))
     return maximise(fields, sums, prior), sums

@@ -1,12 +1,12 @@
-"""Suggestions: tags that a row probably lacks, and tags that are doubtful in it.
+"""Suggest tags that a row probably lacks, and find doubtful tags.
 
 Each tag is predicted from the other tags of a row by ridge regression without intercept. With the
 joint counts G, the weights of all tags follow from P = (G + λI)⁻¹: −Pᵢⱼ / Pⱼⱼ (Steck 2019). The
-values of one variable are not used for each other, because they exclude each other anyway. λ is
-chosen by generalised cross-validation (Golub, Heath and Wahba 1979), which needs the same counts
-and no rows. A sample of rows then shows how often a tag is there, by its prediction without that
-row: that makes a prediction a probability. A doubtful tag is judged by the curve
-of tags that are about as frequent.
+values of a variable do not predict each other, because they exclude each other anyway. λ is chosen
+by generalised cross-validation (Golub, Heath and Wahba 1979), which needs only the same counts and
+no rows. A sample of rows then calibrates predictions as probabilities: it shows how often a tag is
+true for each prediction, which is made without that row. A doubtful tag is judged by the curve of
+tags with similar frequencies.
 
 Tags are in the order of their names, and the sample is chosen and ordered by hashes of rows. So
 the order of rows and columns, partitions, and weights instead of repeated rows change no digit.
@@ -36,14 +36,14 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 KEPT_TAGS = 1000
-"""What a fitted model keeps, so that ``fit`` and model files stay small."""
+"""Number of tags that a fitted model keeps, which limits the size of model files."""
 
-# λ is chosen among these for the most frequent tags: the error is flat around its minimum
+# candidates for λ, for the most frequent tags; the error is flat around its minimum
 _RIDGES = 2.0 ** np.arange(-4, 15)
 _TAGS_FOR_RIDGE = 256
 
-# predictions at which the share of rows with the tag is measured; between them it is interpolated.
-# Most tags are rare, and so are most predictions near 0.
+# predictions at which the share of rows with the tag is measured, with interpolation between them;
+# more knots near 0, because most tags are rare
 _KNOTS = np.concatenate([np.arange(-10, -1) / 40, np.arange(-10, 20) / 400, np.arange(2, 51) / 40])
 _CELLS_AT_ONCE = 1 << 19
 
@@ -58,9 +58,9 @@ class Suggestion(NamedTuple):
     tag : str
         The tag.
     score : float
-        Of rows whose other tags give this score, about this share has the tag.
+        The estimated share of rows with the tag among the rows whose other tags give this score.
     because : tuple of str
-        Tags of the row that speak most for it; if it is doubtful, most against it.
+        The strongest tags of the row in favour of it; for a doubtful tag, against it.
     """
 
     tag: str
@@ -69,21 +69,21 @@ class Suggestion(NamedTuple):
 
 
 class SuggestionsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model file keeps for suggestions and relations.
+    """The data for suggestions and relations in a model file.
 
-    Matrices are compressed (zlib), as whole numbers of 8 bytes, the smallest digits first. Those
-    that are symmetric have their lines from the diagonal on.
+    Matrices are compressed (zlib) as little-endian 8-byte integers. Lines of symmetric matrices
+    begin at the diagonal.
     """
 
-    # positions of the tags among the columns, in the order of their names
+    # positions of the tags among the columns, sorted by name
     tags: Annotated[
         list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]], msgspec.Meta(max_length=KEPT_TAGS)
     ]
     joint: bytes
     ridge: Annotated[float, msgspec.Meta(gt=0, le=1e9)]
-    # probabilities, rising: for all tags, then for tags of each frequency that occurs
+    # rising probabilities, for all tags and then for each frequency class that occurs
     curves: list[list[Annotated[float, msgspec.Meta(ge=0, le=1)]]]
-    # where cells were missing
+    # only with missing cells
     alone: bytes | None = None
     known: bytes | None = None
 
@@ -96,11 +96,11 @@ class Suggester:
     ridge: float
     """λ."""
     curves: tuple[tuple[float, ...], ...]
-    """Probabilities at the knots, rising: of all tags, then of tags of each frequency."""
+    """Rising probabilities at the knots, of all tags and then of each frequency class."""
 
     @classmethod
     def learn(cls, counts: TagCounts, sample: RowSample) -> Suggester:
-        """Learn from counts, and from some of the rows that were counted."""
+        """Learn from counts, and from a sample of the counted rows."""
         found = cls(counts, choose_ridge(counts), ())
         cells, true = found._count_cells(sample)
         curves = [_calibrate(cells.sum(axis=0), true.sum(axis=0))]
@@ -108,7 +108,7 @@ class Suggester:
         return replace(found, curves=tuple(curves))
 
     def record(self) -> SuggestionsRecord:
-        """Return what a model file keeps."""
+        """Return the data for a model file."""
         counts = self.counts
         above = np.triu_indices(len(counts.tags))
         matrices = [counts.joint[above]]
@@ -121,7 +121,7 @@ class Suggester:
 
     @classmethod
     def from_record(cls, record: SuggestionsRecord, fitted: FeatureSet) -> Suggester:
-        """Return what was saved with a model, after checking that it can be."""
+        """Restore the data of a model file after checking that they are valid."""
         names, supports = fitted.lineage.primitives, fitted.primitive_supports
         n_rows, variables, of_cells = fitted.n_rows, fitted.variables, fitted.lineage_counts
         places, m = record.tags, len(record.tags)
@@ -143,7 +143,7 @@ class Suggester:
         known_rows = [n_rows if of_cells is None else of_cells[k][1] for k in places]
         is_right = supports_here.tolist() == [supports[k] for k in places]
         is_right = is_right and np.diagonal(n).tolist() == known_rows
-        # no sum overflows where each of its parts is in range
+        # sums of values in range do not overflow
         is_right &= bool(((joint >= 0) & (joint <= one) & (joint <= other)).all())
         is_right &= bool(((one <= supports_here[:, None]) & (n <= n_rows)).all())
         _check(is_right and bool((one + other - joint <= n).all()), "joint counts")
@@ -171,37 +171,37 @@ class Suggester:
 
     @cached_property
     def _inverse(self) -> Floats:
-        """P, which solves the regressions of all tags."""
+        """The matrix P, which solves the regressions of all tags."""
         gram, ridge = self._gram.copy(), self.ridge
         gram[np.diag_indices_from(gram)] += ridge
         if self.counts.known is None:
             inverse: Any = np.linalg.inv(gram)
         else:
-            # counts of different rows may be those of no table, with eigenvalues below 0
+            # counts from different rows may match no table, and give negative eigenvalues
             values, vectors = np.linalg.eigh(gram)
             inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
         return np.asarray(inverse)
 
     @cached_property
     def weights(self) -> Floats:
-        """Line i has what tag i says for each tag."""
+        """The weights of the regressions: line i has the weight of tag i for each tag."""
         weights = -_divide(self._inverse, self._inverse, self.counts.groups)
         for some in self.counts.groups:
             weights[np.ix_(some, some)] = 0
         return weights
 
     def predict(self, raw: Floats) -> Floats:
-        """Return probabilities of predictions."""
+        """Convert predictions to probabilities."""
         return np.interp(raw, _KNOTS, self.curves[0])
 
     def scores(self, columns: Columns) -> Iterator[tuple[int, Mask, Floats]]:
-        """Yield blocks of rows: the first one, where tags are true, and their predictions."""
+        """Yield for blocks of rows the first row, the true tags, and the predictions."""
         for start, true, known in _row_blocks(columns):
             rows: Any = sp.csr_array(self._fill(true, known))
             yield start, true, rows @ self.weights
 
     def suggest(self, columns: Columns, k: int, min_score: float = 0.0) -> list[list[Suggestion]]:
-        """Return the absent tags that are most probable in each row, the most probable first.
+        """Return the most probable absent tags of each row, most probable first.
 
         A second value of a variable is not suggested.
         """
@@ -219,7 +219,7 @@ class Suggester:
     def doubt(self, columns: Columns, k: int) -> list[list[Suggestion]]:
         """Return the tags of each row that are less probable there than in all rows.
 
-        The least probable comes first. Rows are judged as if they had not been counted.
+        The least probable tag comes first. Rows are judged as if they had not been counted.
         """
         found: list[list[Suggestion]] = []
         strata, shares = self.counts.strata, self.counts.shares
@@ -229,7 +229,7 @@ class Suggester:
             for stratum, curve in enumerate(self.curves[1:]):
                 some = strata == stratum
                 scores[:, some] = np.interp(raw[:, some], _KNOTS, curve)
-            # of equal probabilities, the lower prediction comes first
+            # with equal probabilities, the lower prediction comes first
             values = np.where(true & (scores < shares), -scores - 1e-6 * raw, -np.inf)
             found += self._take_first(true, scores, values, k, -1)
         return found
@@ -237,9 +237,9 @@ class Suggester:
     def _take_first(
         self, true: Mask, scores: Floats, values: Floats, k: int, sign: int
     ) -> Iterator[list[Suggestion]]:
-        """Yield the k tags of the largest finite values of each row, and what speaks for them."""
+        """Yield the k tags with the largest finite values in each row, and the reasons for them."""
         k, tags = min(k, values.shape[1]), self.counts.tags
-        # equal ones by name
+        # ties by name
         keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
         first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
         first = np.take_along_axis(
@@ -254,10 +254,10 @@ class Suggester:
             ]
 
     def _reasons(self, there: Positions, place: int, sign: int) -> tuple[str, ...]:
-        """Return the tags that speak most for a tag (``sign`` 1) or against it (−1).
+        """Return the strongest tags in favour of a tag (``sign`` 1) or against it (−1).
 
-        For it: by the weights. Against it: those in whose rows the tag is rarer than in all rows,
-        the surest first.
+        Tags in favour are ranked by weight. Tags against are those in whose rows the tag is rarer
+        than in all rows, most certain first.
         """
         there = there[there != place]
         if sign > 0:
@@ -270,7 +270,7 @@ class Suggester:
         return tuple(self.counts.tags[there[i]] for i in order.tolist() if said[i] > 1e-9)
 
     def _predict_without(self, true: Mask, known: Mask | None) -> Floats:
-        """Return the predictions that regressions on all rows but this one would give."""
+        """Return the predictions of regressions on all rows except the predicted row."""
         filled = self._fill(true, known)
         rows: Any = sp.csr_array(filled)
         solved: Floats = rows @ self._inverse
@@ -279,20 +279,20 @@ class Suggester:
         for some in self.counts.groups:
             if len(some) > 1:
                 explained[:, some] = explained[:, some].sum(axis=1, keepdims=True)
-        # 1 minus the leverage of the row among the other tags: above 0 for rows that were counted
+        # 1 minus the leverage of the row among the other tags; positive for counted rows
         rest = 1 - (filled * solved).sum(axis=1, keepdims=True) + explained
         without: Floats = filled - residual / np.where(rest > 1e-6, rest, 1.0)
         return without
 
     def _fill(self, true: Mask, known: Mask | None) -> Floats:
-        """Return rows as numbers, with the share of all rows for what is missing."""
+        """Return rows as numbers, with the overall share of a tag in place of missing cells."""
         missing = 0.0 if known is None else np.where(known, 0.0, self.counts.shares)
         return np.where(true, 1.0, missing)
 
     def _count_cells(self, sample: RowSample) -> tuple[Floats, Floats]:
-        """Count the cells of each stratum at each knot of their predictions, and the true ones.
+        """Count all cells and true cells of each stratum at each knot of their predictions.
 
-        A cell between two knots counts partly for each.
+        A cell between two knots counts partly for each knot.
         """
         strata, n_knots = self.counts.strata, len(_KNOTS)
         n_places = n_knots * (max(strata, default=0) + 1)
@@ -312,7 +312,7 @@ class Suggester:
 
 
 def choose_ridge(counts: TagCounts) -> float:
-    """Return the λ of the least error by generalised cross-validation, for the frequent tags.
+    """Return the λ with the least error by generalised cross-validation, for frequent tags.
 
     Without a tag's group V, the regression on m' tags has the residuals X·P_V·(P_VV)⁻¹ and
     m' − λ·(tr P − tr (P_VV)⁻¹(P²)_VV) degrees of freedom.
@@ -337,21 +337,21 @@ def choose_ridge(counts: TagCounts) -> float:
 
 
 def _divide(solved: Floats, inverse: Floats, groups: Sequence[Positions]) -> Floats:
-    """Multiply the columns of each group by the inverse of P within the group."""
+    """Multiply the columns of each group by the inverse of P restricted to the group."""
     divided: Floats = solved / np.diagonal(inverse)
     for some in groups:
         if len(some) > 1:
             within = np.linalg.inv(inverse[np.ix_(some, some)])
-            # not a product of matrices, whose last digits depend on how many lines there are
+            # not a matrix product, because its last digits depend on the number of lines
             divided[:, some] = np.einsum("ri,ij->rj", solved[:, some], within)
     return divided
 
 
 def _calibrate(cells: Floats, true: Floats) -> tuple[float, ...]:
-    """Return the share of true cells at each knot, rising."""
+    """Return the share of true cells at each knot, made non-decreasing."""
     from scipy.optimize import isotonic_regression
 
-    # one more cell at each knot that agrees with the prediction
+    # add one cell at each knot that agrees with the prediction
     shares = (true + np.clip(_KNOTS, 0, 1)) / (cells + 1)
     rising = isotonic_regression(shares, weights=cells + 1).x
     return tuple(np.round(rising, 6).tolist())
@@ -365,7 +365,7 @@ def _check(is_right: bool, what: str) -> None:
 def _decompress(content: bytes, size: int) -> bytes:
     reader = zlib.decompressobj()
     try:
-        # no more than expected, because a small file could ask for any amount of memory
+        # limit the size, because a small file could demand any amount of memory
         found = reader.decompress(content, size + 1)
     except zlib.error:
         found = b""
@@ -374,7 +374,7 @@ def _decompress(content: bytes, size: int) -> bytes:
 
 
 def _expand(content: bytes, m: int) -> Counts:
-    """Return the symmetric matrix of compressed lines."""
+    """Return the symmetric matrix from its compressed lines."""
     matrix = np.zeros((m, m), np.int64)
     above = np.triu_indices(m)
     matrix[above] = np.frombuffer(_decompress(content, 4 * m * (m + 1)), "<i8")
@@ -383,7 +383,7 @@ def _expand(content: bytes, m: int) -> Counts:
 
 
 def _row_blocks(columns: Columns) -> Iterator[tuple[int, Mask, Mask | None]]:
-    """Yield the first row of blocks of rows, and where tags are true and known in them."""
+    """Yield for blocks of rows the first row, and where tags are true and known."""
     step = max(64, _CELLS_AT_ONCE // max(columns.n_columns, 1) // 64 * 64)
     for start in range(0, columns.n_rows, step):
         true, known = columns.row_block(start, min(start + step, columns.n_rows))

@@ -1,17 +1,17 @@
-"""The strength of the association of two features, from exact counts (§3.2, §6.1, §6.2).
+"""Measure and test the association of two features from exact counts (§3.2, §6.1, §6.2).
 
 Everything here is a function of four integers: the number of rows ``n``, the two supports and the
-joint count. They become floating-point numbers in the measures and the tests, and nowhere else.
+joint count. Only the measures and the tests convert them to floating-point numbers.
 
-Measures are exactly symmetric in the two columns, so that ties do not depend on the order of
-columns. All grow with the joint count where the supports are given; they differ in how they compare
-pairs of different supports. ``evidence`` is no measure to choose: the default criterion counts it.
+Measures are exactly symmetric in the two columns, so ties do not depend on the order of columns.
+For fixed supports, all measures grow with the joint count; they differ in how they compare pairs
+with different supports. ``evidence`` cannot be chosen as a measure: the default criterion uses it.
 
-Tests are of independence against positive association, one-sided. A family has far more pairs than
-significant ones. All that its corrections need of the others is how many they are, as long as the
-p-values at hand are the smallest of the family: Bonferroni's and Holm's adjusted value looks at
-smaller p-values only; Benjamini and Hochberg's is the least of p₍ⱼ₎·M/j over all j ≥ k, to which a
-p-value that is not at hand adds nothing below itself.
+Tests are one-sided, of independence against positive association. A family has far more pairs than
+significant ones. If the smallest p-values of the family are given, its corrections need only the
+number of the other pairs. Bonferroni's and Holm's adjusted values depend only on smaller p-values.
+Benjamini and Hochberg's is the minimum of p₍ⱼ₎·M/j over all j ≥ k, and a p-value that is not given
+contributes nothing below itself.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from conjunct.parameters import Registry
 
 Floats = NDArray[np.float64]
 Rows = int | Counts
-"""Rows in which both columns are known: one number for all pairs, or one for each."""
+"""Rows in which both columns are known: one number for all pairs, or one number per pair."""
 Compute = Callable[[Rows, Counts, Counts, Counts], Floats]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure, and the thresholds that it can be compared with: from ``least`` to ``below``.
+    """A measure and the range of its thresholds, from ``least`` to ``below``.
 
-    ``least`` is the value of independent columns where there is one: pairs below it never pass.
+    ``least`` is the value for independent columns, if defined; pairs below it never pass.
     """
 
     name: str
@@ -54,7 +54,7 @@ MEASURES: Registry[Measure] = Registry("measure", __name__)
 
 
 def _enter(summary: str, *, least: float = 0, below: float = 1) -> Callable[[Compute], Compute]:
-    """Enter a function as the measure of its name."""
+    """Register a function as a measure under its name."""
 
     def decorate(compute: Compute) -> Compute:
         MEASURES.enter(Measure(compute.__name__, summary, compute, least, below))
@@ -64,19 +64,19 @@ def _enter(summary: str, *, least: float = 0, below: float = 1) -> Callable[[Com
 
 
 def wide(counts: Counts) -> NDArray[np.int64]:
-    """Convert counts to 64 bits, for products and sums of two of them."""
+    """Convert counts to 64 bits for products and sums of two counts."""
     return counts.astype(np.int64, copy=False)
 
 
 def covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
-    """Return n² times the covariance: above 0 where columns go together, 0 if one is constant."""
-    # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even where the products wrap.
+    """Return n² times the covariance, which is positive if columns go together."""
+    # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even if the products overflow
     return n_rows * wide(joint) - wide(left) * wide(right)
 
 
 def product(one: Counts, other: Counts) -> Floats:
     """Multiply two counts."""
-    # in floating point, since products of counts of 3·10⁹ rows leave 64 bits
+    # in floating point, because products of counts of 3·10⁹ rows overflow 64 bits
     return one.astype(np.float64) * other
 
 
@@ -84,7 +84,7 @@ def product(one: Counts, other: Counts) -> Floats:
 def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return Pearson's r of Boolean columns (§3.2), in [−1, 1].
 
-    Undefined (NaN) where a column is constant.
+    NaN if a column is constant.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
 def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
 
-    1 where one column is part of the other. Undefined (NaN) where a column is constant.
+    1 if one column implies the other. NaN if a column is constant.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
 
 @_enter("rows with both over the rows expected if independent", least=1, below=math.inf)
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return how many times as often as independent columns they occur together, in [0, n].
+    """Return the joint count divided by that of independent columns, in [0, n].
 
     Examples
     --------
@@ -157,7 +157,7 @@ def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
 
 @_enter("the lift in bits", below=math.inf)
 def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return the pointwise mutual information: the lift in bits, in [−∞, log₂ n], 0 if independent.
+    """Return the pointwise mutual information: log₂ of the lift, in [−∞, log₂ n].
 
     Examples
     --------
@@ -170,16 +170,16 @@ def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
 
 @_enter("the lift in bits over its maximum")
 def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 where the columns are the same.
+    """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 if the columns are equal.
 
-    Undefined (NaN) where both columns are true everywhere.
+    NaN if both columns are true in all rows.
 
     Examples
     --------
     >>> npmi(9, np.array([3]), np.array([3]), np.array([3]))
     array([1.])
     """
-    # as 1 − log(st/c²) / log(n/c), which is exactly 1 for equal columns
+    # written as 1 − log(st/c²) / log(n/c), which is exactly 1 for equal columns
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = np.log(left / joint) + np.log(right / joint)
         value = 1 - excess / np.log(n_rows / joint)
@@ -188,10 +188,10 @@ def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
 
 @_enter("mutual information in bits, with the sign of the association")
 def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return the mutual information in bits, with the sign of the association: in [−1, 1].
+    """Return the mutual information in bits, with the sign of the association, in [−1, 1].
 
-    1 only where the columns are the same and true in half of the rows. Undefined (NaN) where a
-    column is constant.
+    It is 1 only if the columns are equal and true in half of the rows, and NaN if a column is
+    constant.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
     excess = covariance(n_rows, left, right, joint)
     not_left, not_right = n_rows - left, n_rows - right
     with np.errstate(divide="ignore", invalid="ignore"):
-        # n·cell − row·column is the covariance up to its sign: no digits are lost near 0
+        # n·cell − row·column is the covariance up to its sign, which keeps the precision near 0
         both = xlog1py(joint, excess / product(left, right))
         neither = xlog1py(not_left - right + joint, excess / product(not_left, not_right))
         left_only = xlog1py(left - joint, -excess / product(left, not_right))
@@ -214,18 +214,18 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
 def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return n times the mutual information of 2 × 2 tables, in bits.
 
-    Sums are taken in an order that is symmetric in the two columns, and values are rounded, so
-    that ties do not depend on the order of columns or on the last digits of one machine.
+    The order of sums is symmetric in the two columns, and values are rounded. So ties depend
+    neither on the order of columns nor on the last digits of a machine.
 
     Parameters
     ----------
     n_rows, left, right, joint
-        Rows, those with one, those with the other, and those with both.
+        The number of rows in total, with the left column, with the right column, and with both.
 
     Returns
     -------
     array
-        Minus infinity where the two are not together more often than by chance.
+        Minus infinity for pairs that are not together more often than by chance.
 
     Examples
     --------
@@ -241,22 +241,22 @@ def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats
 
 
 def x_log2_x(counts: NDArray[np.integer[Any]]) -> Floats:
-    """Return x · log₂ x of each count, 0 for 0."""
+    """Compute x · log₂ x of each count, with 0 for 0."""
     x = np.asarray(counts, np.float64)
     return x * np.log2(np.maximum(x, 1.0))
 
 
-# Logarithms of factorials of large numbers are right to about this much.
+# absolute error of the logarithms of factorials of large numbers
 _UNDECIDED = 1e-4
-# factorials of larger numbers are not looked up in a table
+# the table of factorials ends here
 _LARGEST_TABLE = 1 << 21
 
-# The χ² test is trusted where every expected frequency is at least this (§6.2).
+# the χ² test is valid if every expected frequency is at least this (§6.2)
 MIN_EXPECTED_FREQUENCY = 5
 
 
 def risk_threshold(alpha: float, n_rows: Rows) -> Any:
-    """Return the threshold λ(α) = u₁₋α/√n above which r is significantly positive (§6.1).
+    """Return the threshold λ(α) = u₁₋α/√n, above which r is significantly positive (§6.1).
 
     Examples
     --------
@@ -272,9 +272,9 @@ def p_value(r: Floats, n_rows: Rows) -> Floats:
 
 
 def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return the chance of at least this joint count: Fisher's exact test, one-sided.
+    """Return the one-sided p-value of Fisher's exact test: P(at least this joint count).
 
-    Under independence the joint count is hypergeometric, whatever the supports.
+    Under independence the joint count is hypergeometric for any supports.
 
     Examples
     --------
@@ -282,11 +282,11 @@ def exact_p_value(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> F
     array([0.05])
     """
     s, t, c = wide(left), wide(right), wide(joint)
-    # up to the mean the lower tail is summed, as the upper one of the rows without the second
+    # up to the mean, sum the lower tail as the upper tail of the rows without the second column
     low = n_rows * c <= s * t
     t, c = np.where(low, n_rows - t, t), np.where(low, s - c + 1, c)
-    # Above the mean the terms fall, and each follows from the one before; a sum ends where the
-    # next term adds nothing to it. scipy.stats takes many times as long for up to 10⁵ rows.
+    # Above the mean the terms fall, and each follows from the previous one. The sum ends when the
+    # next term adds nothing. scipy.stats takes many times as long for up to 10⁵ rows.
     total = np.where(c > np.minimum(s, t), 0.0, 1.0)
     chance = np.zeros_like(total)
     going = np.flatnonzero(total)
@@ -314,8 +314,8 @@ def is_exactly_significant(
 ) -> NDArray[np.bool_]:
     """Test whether exact p-values are at most a level, for pairs with r > 0.
 
-    Above the mean, the terms of the tail fall at least as fast as the first two do. So the first
-    term and a geometric series bound the sum, which need not be made where these decide.
+    Above the mean, the terms of the tail fall at least as fast as the first two. So the first term
+    and a geometric series bound the sum, which is computed only if these bounds do not decide.
     """
     s, t, c = wide(left), wide(right), wide(joint)
     first = _first_term(n_rows, s, t, c)
@@ -332,9 +332,9 @@ def is_exactly_significant(
 
 
 def _first_term(n_rows: Any, s: Counts, t: Counts, c: Counts) -> Floats:
-    """Return P(C = c) of a hypergeometric C."""
+    """Return P(C = c) for a hypergeometric C."""
     most = int(np.max(n_rows, initial=0))
-    # logarithms of factorials, from a table where that is worth while
+    # logarithms of factorials, from a table if that saves time
     log: Callable[[Any], Any] = _log_factorial
     if most <= min(_LARGEST_TABLE, 16 * len(c)):
         log = _log_factorials(most).__getitem__
@@ -357,7 +357,7 @@ def _log_factorials(most: int) -> Any:
 def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArray[np.bool_]:
     """Test whether all four expected frequencies are at least 5 (§6.2, with the cells corrected).
 
-    The smallest of the four is the product of the two rarer sides over n: one exact comparison.
+    The smallest one is the product of the two rarer sides over n, so one comparison decides.
     """
     rarer = rarer_side(n_rows, left) * rarer_side(n_rows, right)
     return np.asarray(rarer >= MIN_EXPECTED_FREQUENCY * n_rows)
@@ -367,9 +367,9 @@ def has_expected_frequencies(n_rows: Rows, left: Counts, right: Counts) -> NDArr
 class IndependenceTest:
     """A test of independence against positive association.
 
-    ``p_values`` are those of pairs with some counts and correlations. ``least_r`` is the least r
-    that is significant at a level for a number of rows; ``None`` where r alone does not decide, and
-    ``confirms`` tests pairs with r > 0.
+    ``p_values`` computes p-values from counts and correlations. ``least_r`` returns the least r
+    that is significant at a level for a number of rows. It is ``None`` if r alone does not decide;
+    then ``confirms`` tests pairs with r > 0.
     """
 
     name: str
@@ -402,9 +402,9 @@ TESTS.enter(
 
 
 def count_tested_pairs(counts: PairCounts, *, prune: bool) -> int:
-    """Count the pairs of a family: columns that are not constant; with ``prune``, that pass."""
+    """Count the pairs of columns that are not constant and, with ``prune``, pass the filter."""
     if not isinstance(counts.observed, np.ndarray):
-        # sorted by their rarer side, so that the m² pairs need not be looked at
+        # sort by the rarer side, which avoids a loop over all m² pairs
         rarer = np.sort(rarer_side(counts.n_rows, counts.supports))
         rarer = rarer[rarer > 0]
         if not prune:
@@ -430,7 +430,7 @@ def rarer_side(n_rows: Rows, supports: Counts) -> NDArray[np.int64]:
 
 def _root(n_rows: Rows) -> Any:
     if isinstance(n_rows, np.ndarray):
-        return np.sqrt(np.maximum(n_rows, 1))  # two columns may never be known together
+        return np.sqrt(np.maximum(n_rows, 1))  # some columns may never be known in one row
     return math.sqrt(n_rows)
 
 
@@ -438,9 +438,9 @@ def _root(n_rows: Rows) -> Any:
 class Correction:
     """A correction of a level for the number of tests.
 
-    ``adjust`` takes the p-values of a family, the smallest first, their ranks from 1, and the size
-    of the family. ``critical`` is the bound of the last step of a procedure that ends after some
-    steps, given the level, the number of steps and the size of the family.
+    ``adjust`` takes the sorted p-values of a family, their ranks from 1, and the size of the
+    family. ``critical`` takes the level, the number of steps and the size of the family, and
+    returns the bound of the last step.
     """
 
     name: str
@@ -470,7 +470,7 @@ CORRECTIONS.enter(
 
 
 def _enter_step_up(name: str, summary: str, inflate: Callable[[int], float]) -> None:
-    """Enter a step-up procedure; ``inflate`` is the factor that dependent p-values cost."""
+    """Register a step-up procedure; ``inflate`` is the penalty for dependent p-values."""
 
     def adjust(p_values: Floats, rank: NDArray[np.intp], size: int) -> Floats:
         steps = p_values * (size * inflate(size)) / rank
@@ -494,8 +494,8 @@ _enter_step_up(
 def adjust_p_values(p_values: Floats, family_size: int, correction: str | None) -> Floats:
     """Adjust p-values: those at most α are significant at level α over the whole family.
 
-    ``p_values`` holds the smallest of the family. Every value below the smallest that it leaves
-    out is exact; with Benjamini–Hochberg and –Yekutieli a larger one may be too large.
+    ``p_values`` holds the smallest of the family. Results below the smallest omitted p-value are
+    exact; with Benjamini–Hochberg and –Yekutieli, larger results may be too large.
 
     Examples
     --------
@@ -514,7 +514,7 @@ def adjust_p_values(p_values: Floats, family_size: int, correction: str | None) 
 
 
 def significant(p_values: Floats, level: float | Floats) -> NDArray[np.bool_]:
-    """Test whether p-values are at most a level, which they may equal up to rounding."""
+    """Test whether p-values are at most a level, up to rounding."""
     # exact p-values are fractions: 1/20 is significant at 0.05 on every machine
     return np.asarray(p_values <= level * (1 + 1e-9))
 
@@ -524,8 +524,8 @@ def critical_p_value(
 ) -> float:
     """Return the p-value that separates the significant pairs of a family from the others.
 
-    A step procedure that ends after ``n_significant`` steps accepts what lies at or below the
-    bound of its last step, and nothing else does.
+    A step procedure that ends after ``n_significant`` steps accepts exactly the p-values up to the
+    bound of its last step.
     """
     if correction is None:
         return alpha

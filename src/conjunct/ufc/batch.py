@@ -1,8 +1,8 @@
-"""Batch search: Algorithm 2 as a generator of steps. An iteration replaces a whole matching.
+"""Batch search: Algorithm 2 as a generator of steps. Each iteration replaces a whole matching.
 
-The choice among candidate pairs is greedy (§3.3), in the documented order: larger score (the
-measure: r in the paper) first, then the larger joint count, then the two canonical texts in
-code-point order. It does not depend on the order of columns, and so neither do the features.
+Candidate pairs are chosen greedily (§3.3), in the documented order: larger score (the measure, r in
+the paper) first, then larger joint count, then the two canonical texts in code-point order. So
+neither the choice nor the features depend on the order of columns.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Stage:
 
 
 class Replacement:
-    """The next stages of a sequence of pairs: that of all of them, or of the first few only.
+    """The next stage after replacing all pairs of a sequence, or only the first few.
 
     Each pair is replaced by its non-empty conjunctions (§3.3): kept features come first, then
-    ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. What is new is counted once for all.
+    ``i ∧ j``, ``¬i ∧ j``, ``i ∧ ¬j`` of each pair in turn. New features are counted only once.
     """
 
     def __init__(self, stage: Stage, pairs: Pairs, lineage: Lineage) -> None:
@@ -89,11 +89,11 @@ class Replacement:
 
     @property
     def size(self) -> int:
-        """The number of pairs to look at."""
+        """The number of pairs to count."""
         return len(self.stage.features) ** 2
 
     def of_first(self, n_pairs: int) -> Stage:
-        """Return the stage in which the first ``n_pairs`` pairs are replaced."""
+        """Return the stage after replacing the first ``n_pairs`` pairs."""
         stage, left, right = self.stage, self.pairs.left[:n_pairs], self.pairs.right[:n_pairs]
         keeps = np.ones(len(stage.features), bool)
         keeps[left] = keeps[right] = False
@@ -115,7 +115,7 @@ def write_replaced(
     saved: Sequence[float],
     iteration: int,
 ) -> tuple[Merge, ...]:
-    """Return the merges of pairs of columns that were replaced."""
+    """Return the merges of the replaced pairs of columns."""
     ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
     each = zip(ends, made, saved, strict=True)
     return write_merges([(iteration, features[i], features[j], *o) for (i, j), *o in each], pairs)
@@ -128,10 +128,10 @@ ByText = Callable[[list[int]], list[int]]
 def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
     """Return the pairs that ``highest_scoring_pair`` and ``remove_candidate`` take, in order.
 
-    The sequence for a higher threshold is a prefix of this one. Only the strongest pairs that
-    are still free are ever sorted: after each batch, pairs with a used end are dropped. Texts are
-    compared only where tied pairs share an end: nowhere else do they decide what is taken;
-    ``sort_equals_by_text`` puts the others in order too.
+    The sequence for a higher threshold is a prefix of this one. Only the strongest free pairs are
+    sorted: after each batch, pairs with a used end are dropped. Texts are compared only if tied
+    pairs share an end, because elsewhere they do not change the result;
+    ``sort_equals_by_text`` sorts the other ties.
     """
     free = bytearray(b"\1") * n_columns
     taken: list[Positions] = [np.empty(0, np.intp)]
@@ -151,9 +151,9 @@ def greedy_matching(pairs: Pairs, n_columns: int, by_text: ByText) -> Positions:
 def take_free(
     left: list[int], right: list[int], edges: list[int], free: bytearray, by_text: ByText
 ) -> list[int]:
-    """Take each pair whose two columns are free, which they are not afterwards.
+    """Take each pair whose two columns are free, and mark both as used.
 
-    Pairs come in order, equal ones in runs between ``edges``. Return the positions of those taken.
+    Pairs are sorted, with ties in runs between ``edges``. Return the positions of the taken pairs.
     """
     taken: list[int] = []
     for start, stop in pairwise(edges):
@@ -171,7 +171,7 @@ def take_free(
 
 
 def _break_ties(run: list[int], left: list[int], right: list[int], by_text: ByText) -> list[int]:
-    """Sort tied pairs in the order in which to try them, without those that have no chance."""
+    """Sort tied pairs in the order in which to try them, leaving out those that cannot be taken."""
     columns = [left[k] for k in run] + [right[k] for k in run]
     others = set(columns)
     if len(others) == len(columns):
@@ -179,7 +179,7 @@ def _break_ties(run: list[int], left: list[int], right: list[int], by_text: ByTe
     if len(others) == len(run) + 1:
         for shared in (left[run[0]], right[run[0]]):
             if columns.count(shared) == len(run):
-                # whatever the text of the shared end, that of the other decides, and one is taken
+                # all share one end, so the text of the other end decides, and only one is taken
                 others.remove(shared)
                 first = by_text([*others])[0]
                 return [k for k in run if left[k] == first or right[k] == first]
@@ -187,7 +187,7 @@ def _break_ties(run: list[int], left: list[int], right: list[int], by_text: ByTe
 
 
 def sort_equals_by_text(pairs: Pairs, by_text: ByText) -> Pairs:
-    """Sort matched pairs of equal score and joint count in the order of their texts."""
+    """Sort matched pairs with equal score and joint count by their texts."""
     order, edges = _sort_in_runs(np.arange(len(pairs)), pairs.score, pairs.joint)
     for start, stop in pairwise(edges):
         if stop - start > 1:
@@ -198,7 +198,7 @@ def sort_equals_by_text(pairs: Pairs, by_text: ByText) -> Pairs:
 
 
 def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Test which values are at least the n-th largest, ties included."""
+    """Test which values are at least the n-th largest, including ties."""
     if len(values) <= n:
         return np.ones(len(values), bool)
     nth = np.partition(values, len(values) - n)[len(values) - n]
@@ -208,7 +208,7 @@ def _at_least_nth(values: Floats, n: int) -> np.ndarray[tuple[int], np.dtype[np.
 def _sort_in_runs(
     which: Positions, first: Floats | Counts, second: Floats | Counts
 ) -> tuple[Positions, list[int]]:
-    """Sort by falling ``first``, then ``second``; also return where runs of equals begin."""
+    """Sort by falling ``first``, then ``second``; also return the starts of runs of ties."""
     order = which[np.lexsort((-second[which], -first[which]))]
     one, other = first[order], second[order]
     edges = np.flatnonzero((one[1:] != one[:-1]) | (other[1:] != other[:-1])) + 1
@@ -226,7 +226,7 @@ def sort_ties(ends: list[tuple[int, int]], by_text: ByText) -> list[int]:
 
 
 class BatchSearch:
-    """All pairs of a greedy matching at once, iteration after iteration."""
+    """A search that replaces all pairs of a greedy matching in each iteration."""
 
     def __init__(self, stage: Stage, state: RunState, plan: Plan, pair_test: PairTest) -> None:
         self.stage = stage
@@ -235,7 +235,7 @@ class BatchSearch:
         self._pair_test = pair_test
 
     def steps(self) -> Iterator[Step]:
-        """Yield the next iterations, for as long as a pair is replaced."""
+        """Yield the next iterations while pairs are replaced."""
         state, criterion, longest = self._state, self._plan.criterion, self._plan.max_length
         while True:
             pairs = criterion.candidates(self.stage, state, self._pair_test)
@@ -250,7 +250,7 @@ class BatchSearch:
             yield self._enter(replacement)
 
     def _enter(self, replaced: Replacement) -> Step:
-        """Enter the merges of the last iteration in the state, and return the step."""
+        """Add the merges of the last iteration to the state, and return the step."""
         stage, state = self.stage, self._state
         every: dict[Any, int] = dict(zip(stage.features, stage.supports.tolist(), strict=True))
         known: dict[Any, int] | None = None
@@ -268,7 +268,7 @@ class BatchSearch:
                 in_known = one, two, three
             of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
             saved.append(state.enter(features[i], features[j], of_pair, made, parts, in_known))
-        # held are no counts of the columns
+        # without a reference to the counts of columns
         merges = partial(write_replaced, features, replaced.pairs, replaced.made, saved)
         return state.make_step(stage.iteration, merges, math.fsum(saved))
 
@@ -281,7 +281,7 @@ def choose_pairs(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pai
 
 
 def match_greedily(pairs: Pairs, features: Sequence[int], lineage: Lineage) -> Pairs:
-    """Return the pairs that a greedy matching takes, by falling score."""
+    """Return the pairs of a greedy matching, by falling score."""
     return pairs.take(greedy_matching(pairs, len(features), text_order(features, lineage)))
 
 

@@ -1,4 +1,4 @@
-"""Criteria: which pairs may be joined, and which comes first; pairs with their tests."""
+"""Criteria, which decide which pairs may be joined and which comes first, and tests of pairs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Search = Literal["batch", "pairwise"]
 SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
 
 _MANY_TIMES = 1000
-"""The multiple of the rows beyond which a number of rows would not help."""
+"""Above this multiple of the rows, messages do not state how many more rows would help."""
 
 
 Mask = NDArray[np.bool_]
@@ -48,17 +48,17 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cutoff:
-    """The cutoff of an iteration: ``compared`` names what is compared with ``threshold``.
+    """The cutoff of an iteration: ``compared`` names the number to compare with ``threshold``.
 
-    A score must exceed it, r must reach it, a p-value must not exceed it. One number for all
-    pairs, unless they are known in different numbers of rows.
+    A score must exceed it, r must reach it, and a p-value must not exceed it. It is one number for
+    all pairs, unless they are known in different numbers of rows.
     """
 
     compared: Compared
     threshold: float | Floats
     family_size: int
     n_significant: int = 0
-    """Pairs that pass, where their number decides the threshold."""
+    """Number of pairs that pass, if it determines the threshold."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ class Pairs:
 
 @dataclass(frozen=True)
 class PairFilter:
-    """The rule for candidates: which pairs pass, and what orders them.
+    """The rule for candidates, which decides which pairs pass and in which order.
 
-    Given a ``threshold``, those whose measure exceeds it (§3.2). Given ``alpha`` instead, those
-    that are significant at that level (§6.1), whatever the measure. Only positive association
+    With a ``threshold``, the measure of a pair must exceed it (§3.2). With ``alpha`` instead, the
+    pair must be significant at that level (§6.1), for any measure. Only positive association
     counts: r must be above 0.
     """
 
@@ -120,7 +120,7 @@ class PairFilter:
 
     def select(self, counts: PairCounts) -> Contingency:
         """Return the pairs of columns that pass, except for the correction."""
-        # a few pairs at a time, so that nothing of the size of all of them is allocated
+        # a block of pairs at a time, which limits memory
         passed = [block.take(self.accepts(block)) for block in counts.pair_blocks()]
         return Contingency.concat(passed, counts.n_rows)
 
@@ -145,17 +145,17 @@ class PairFilter:
 
     @property
     def needs_more_than_r(self) -> bool:
-        """True if pairs must pass a test that r alone does not decide."""
+        """True if pairs must pass a test that needs more than r."""
         return self.alpha is not None and self.independence.least_r(self.alpha, 1) is None
 
     def confirms(self, counts: Contingency) -> Mask:
-        """Test which of the pairs that may pass do."""
+        """Test which of the remaining pairs pass."""
         if self.alpha is None:
             return np.ones(len(counts), np.bool_)
         return self.independence.confirms(counts, self.alpha)
 
     def fix_cutoff(self, n_rows: int | Counts, family_size: int, n_significant: int) -> PairTest:
-        """Return the test by the cutoff of a family of tests, of which some are significant."""
+        """Return the test with the cutoff of a family of tests, some of which are significant."""
         if self.alpha is None:
             return PairTest(self, None, Cutoff("score", self.threshold, family_size))
         if self.correction is None:
@@ -172,12 +172,12 @@ class PairFilter:
         return r if self.measure == "phi" else MEASURES[self.measure].compute(*counts.table)
 
     def screen(self, n_pairs: int, family_size: int) -> PairFilter:
-        """Return a filter that keeps every pair whose p-value matters, of a number of pairs."""
+        """Return a filter that keeps every pair whose p-value may matter in a family."""
         if self.correction is None:
             return self
         if self.alpha is None:
             return replace(self, threshold=-math.inf)
-        # no procedure ends after more steps than there are pairs; the rest is for rounding
+        # a procedure has at most one step per pair; the factor allows for rounding
         steps = min(n_pairs, family_size)
         highest = critical_p_value(self.alpha, steps, family_size, self.correction)
         return replace(self, alpha=min(highest * (1 + 1e-6), self.alpha))
@@ -185,9 +185,9 @@ class PairFilter:
 
 @dataclass(frozen=True, eq=False)
 class PairTest:
-    """A filter and its cutoff, None where each iteration has another.
+    """A filter and its cutoff, which is None if each iteration has its own.
 
-    ``alpha`` is the level that was asked for; the cutoff corrects it for the number of pairs.
+    ``alpha`` is the requested level; the cutoff corrects it for the number of pairs.
     """
 
     pair_filter: PairFilter
@@ -195,13 +195,13 @@ class PairTest:
     cutoff: Any = None
 
     def adjust(self, p_values: Floats) -> Floats:
-        """Adjust p-values by a fixed cutoff, which is where the adjusted p-value would be alpha."""
+        """Adjust p-values by a fixed cutoff, whose adjusted p-value is alpha."""
         if self.alpha is None or self.pair_filter.alpha is None:
             return p_values
         return np.minimum(p_values * (self.alpha / self.pair_filter.alpha), 1.0)
 
     def evidence(self, counts: Contingency, score: Floats) -> Pairs:
-        """Return pairs that were chosen with their p-values and scores."""
+        """Return the chosen pairs with their p-values and scores."""
         r = phi(*counts.table)
         p = self.pair_filter.independence.p_values(counts, r)
         return Pairs(counts, r, score, p, self.adjust(p), self.cutoff)
@@ -219,7 +219,7 @@ def correlated_pairs(counts: PairCounts, criterion: PairFilter) -> Pairs:
 
 
 def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) -> Pairs:
-    """Return the pairs that passed the screen of a criterion, tested and corrected."""
+    """Test the pairs that passed the screen of a criterion, and correct their p-values."""
     r = phi(*counts.table)
     score = criterion.score(r, counts)
     p = criterion.independence.p_values(counts, r)
@@ -230,7 +230,7 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
     cutoff = criterion.fix_cutoff(counts.n_rows, family_size, n_significant).cutoff
     pairs = Pairs(counts, r, score, p, p_adjusted, cutoff)
     if criterion.correction is None:
-        return pairs  # the screen has decided already
+        return pairs  # the screen already tested them
     if cutoff.compared == "score":
         return pairs.take(np.asarray(score > cutoff.threshold))
     if cutoff.compared == "r":
@@ -239,7 +239,7 @@ def with_evidence(counts: Contingency, family_size: int, criterion: PairFilter) 
 
 
 def saved_bits(pairs: Contingency, total: int, n_used: int, costs: Floats) -> Floats:
-    """Return the bits that joining each pair would save in Krimp's code, given those of columns."""
+    """Return the bits that joining each pair would save in Krimp's code, from costs of columns."""
     counts = pairs.left_support, pairs.right_support, pairs.joint
     own = costs[pairs.left], costs[pairs.right]
     return round_savings(pair_savings(*counts, total, n_used, *own))
@@ -249,29 +249,29 @@ class Criterion(Rule):
     """Base of the criteria."""
 
     search: ClassVar[Search]
-    """The search that goes with the criterion, if none is asked for."""
+    """The default search of the criterion."""
     stop: ClassVar[str]
-    """The stopping rule that goes with it."""
+    """The default stopping rule of the criterion."""
     searches: ClassVar[tuple[Search, ...]] = SEARCHES
-    """All searches that can be asked for."""
+    """The searches that the criterion supports."""
     counts_tags: ClassVar[bool] = False
-    """True if ``max_length`` bounds the tags of a pattern, and not the literals of a formula."""
+    """True if ``max_length`` limits the tags of a pattern instead of the literals of a formula."""
     draws_once: ClassVar[bool] = False
-    """True if the cutoff is fixed once even where an iteration replaces many pairs."""
+    """True if the cutoff is fixed once even if an iteration replaces many pairs."""
     saves_bits: ClassVar[bool] = False
-    """True if pairs are ordered by the bits that they save, not by their joint counts."""
+    """True if pairs are ordered by the bits that they save instead of their joint counts."""
     needs_patterns: ClassVar[bool] = False
-    """True if pairs are judged by the rows that have all their tags, too."""
+    """True if pairs are also judged by the rows that have all their tags."""
     ending: ClassVar[tuple[str, ...]] = ()
-    """Settings that only say where a run ends, so that a run can go on with others."""
+    """Settings that only determine where a run ends; a run can continue with other values."""
 
     @property
     @abstractmethod
     def pair_filter(self) -> PairFilter:
-        """The filter of pairs that may be joined."""
+        """The filter for pairs that may be joined."""
 
     def constant_threshold(self, n_rows: int) -> float | None:
-        """Return the threshold of every iteration; ``None`` where it depends on the data."""
+        """Return the threshold of every iteration, or ``None`` if it depends on the data."""
         asked = self.pair_filter
         if self.draws_once or (asked.alpha is not None and asked.correction is not None):
             return None
@@ -283,7 +283,7 @@ class Criterion(Rule):
     def make_pair_test(self, counts: PairCounts, search: Search) -> PairTest:
         """Return the test of pairs, given the counts of the pairs of columns.
 
-        Where one pair is taken at a time, these counts fix the cutoff for the whole run.
+        If the search takes one pair at a time, these counts fix the cutoff for the whole run.
         """
         asked = self.pair_filter
         if search == "batch" and not self.draws_once:
@@ -298,13 +298,13 @@ class Criterion(Rule):
         return asked.fix_cutoff(counts.n_rows, family_size, n_significant)
 
     def candidates(self, stage: Stage, state: RunState, pair_test: PairTest) -> Pairs:
-        """Return the pairs that may be joined and their scores, where many are taken at once."""
+        """Return the pairs that may be joined and their scores, for a batch search."""
         return correlated_pairs(stage.counts, pair_test.pair_filter)
 
     def gain(self, saved: float, cost: float) -> float:
-        """Return what a merge is worth; a run goes on while that is above 0.
+        """Return the gain of a merge; a run continues while it is above 0.
 
-        ``saved`` is what the merge brought less its cost.
+        ``saved`` is the benefit of the merge minus its cost.
         """
         return saved
 
@@ -321,9 +321,9 @@ class Criterion(Rule):
         n_pairs = run.count_open_pairs()
         pairs = "1 pair of columns goes" if n_pairs == 1 else f"{n_pairs:,} pairs of columns go"
         return (
-            f"No feature was constructed: {pairs} together more than chance may explain, but "
-            f"{self.why_no_gain(run)}. More rows would help; criterion='risk' joins such pairs all "
-            f"the same"
+            f"No feature was constructed: {pairs} together more often than chance explains, but "
+            f"{self.why_no_gain(run)}. More rows would help; criterion='risk' joins such "
+            f"pairs anyway"
         )
 
     @abstractmethod
@@ -359,19 +359,19 @@ def format_share(value: float) -> str:
 
 @CRITERIA.enter
 class Evidence(Criterion):
-    """Pairs that the data show to go together: the default (docs/evidence.md).
+    """Join the pairs for which the data show that they go together (docs/evidence.md).
 
-    The evidence of a pair is n times the mutual information of its 2 × 2 table, in bits, if the
-    two are together more often than by chance. It is taken from two tables, that of the features
-    as they are now and that of the rows that have all their tags, and the smaller one counts. So
-    every chunk is a true statement about the rows. The pair with the most evidence is joined, as
-    long as that is worth more than the merge costs: no test, no threshold.
+    This is the default. The evidence of a pair is n times the mutual information of its 2 × 2
+    table, in bits, if the two are together more often than by chance. There are two tables: that of
+    the current features, and that of the rows that have all their tags. The smaller evidence
+    counts, so every chunk is a true statement about the rows. The pair with the most evidence is
+    joined while its evidence exceeds the cost of the merge. There is no test and no threshold.
 
     Parameters
     ----------
     factor : float, default=1.0
-        How much evidence a chunk must bring, as a multiple of what it costs. It only says where
-        the run ends: less gives the same chunks and more of them, more a part of them.
+        The evidence that a chunk must have, as a multiple of its cost. It only determines where
+        the run ends: a smaller factor gives the same chunks and more.
 
     Examples
     --------
@@ -410,7 +410,7 @@ class Evidence(Criterion):
         )
 
     def _lack(self, merge: Merge) -> str:
-        """Return what a pair has, and what it needs, with enough digits to distinguish them."""
+        """Write the evidence of a pair and the cutoff, with enough digits to distinguish them."""
         needed = self.factor * merge.threshold
         digits = 1 if f"{merge.score:.1f}" != f"{needed:.1f}" else 3
         return (
@@ -428,17 +428,17 @@ class Evidence(Criterion):
         )
 
     def _rows_that_help(self, merge: Merge, n_rows: int) -> str:
-        """Return how many more rows like these would show that the pair goes together.
+        """Write how many more rows like these would show that the pair goes together.
 
-        With k times the rows, the evidence is k times as much, and a merge costs ½·log₂ k more.
+        With k times the rows, the evidence is k times as large, and a merge costs ½·log₂ k more.
         """
         times = 1.0
         for _ in range(100):
             times = self.factor * (merge.threshold + 0.5 * math.log2(times)) / merge.score
         if times > _MANY_TIMES:
-            return "It would take very many more rows like these"
+            return "Many more rows like these would be needed"
         more = math.ceil(n_rows * (times - 1)) + 1
-        # two digits, rounded up
+        # round up to two digits
         step = 10 ** max(0, len(str(more)) - 2)
         more = -(-more // step) * step
         return f"About {more:,} more row{'s' * (more != 1)} like these would be enough"
@@ -455,22 +455,22 @@ class Evidence(Criterion):
 
 @CRITERIA.enter
 class Bits(Criterion):
-    """Chunks of tags that belong together, chosen by the bits they save (docs/evidence.md).
+    """Join tags that belong together, chosen by the bits that they save (docs/evidence.md).
 
-    A pair may be joined if its association is real: r is above 0, and the p-value is not above a
-    line that is drawn once, over all pairs of columns. Of these pairs the one comes first that
-    shortens the description of the data most.
+    A pair may be joined if its association is significant: r is above 0, and the p-value is at most
+    a cutoff, which is set once for all pairs of columns. Of these pairs, the one that shortens the
+    description of the data most comes first.
 
     Parameters
     ----------
     alpha : float or None, default=0.05
-        Where the line is drawn: with Benjamini and Hochberg's correction, the share of pairs that
-        go together by chance alone among those below it. ``None``: no test, r > 0. That
-        compresses most, but on few rows or rare tags it learns chance by heart.
+        Level of the test. With Benjamini and Hochberg's correction, it limits the share of pairs
+        below the cutoff that go together only by chance. ``None``: no test, only r > 0. This
+        compresses most, but it overfits with few rows or rare tags.
     test : {"exact", "normal"}, default="exact"
         Fisher's exact test, or the paper's normal one.
     correction : {"bh", "by", "holm", "bonferroni"} or None, default="bh"
-        How the number of pairs is allowed for.
+        Correction for the number of pairs.
 
     Examples
     --------
@@ -525,53 +525,54 @@ class Bits(Criterion):
         text, p_value = nearest
         p = f"p = {format_share(p_value)}"
         if run.count_open_pairs():
-            # many at once are taken only where they pay
+            # a batch search takes only pairs that pay
             return (
-                f"{nothing}: some columns go together more than chance may explain ({text}, {p}), "
-                f"but joining two of them would save no more bits than it costs. More rows would "
-                f"help; criterion='evidence' asks what the rows show"
+                f"{nothing}: some columns go together more often than chance explains ({text}, "
+                f"{p}), but joining two would save no more bits than it costs. More rows would "
+                f"help. You can also try criterion='evidence'"
             )
         needed = format_share(run.pair_test.pair_filter.alpha or 0.0)
         return (
-            f"{nothing}: no pair of columns goes together more than chance may explain. Of "
-            f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest: {p}, and a chunk needs "
-            f"p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test out"
+            f"{nothing}: no pair of columns goes together more often than chance explains. Of "
+            f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest, with {p}; a chunk "
+            f"needs p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test "
+            f"out"
         )
 
     def why_no_more(self, run: Run) -> str:
-        # many at once are taken only where they pay
+        # a batch search takes only pairs that pay
         shorter = " and makes the description shorter" if run.plan.search == "batch" else ""
         return (
             f"It stopped after {run.iterations_text}: no pair is left that goes together more "
-            f"than chance may explain{shorter}{run.bound_text}"
+            f"often than chance explains{shorter}{run.bound_text}"
         )
 
 
 @CRITERIA.enter
 class Risk(Criterion):
-    """Pairs whose correlation is significantly positive: the paper's uFCα (docs/risk.md).
+    """Join pairs with a significantly positive correlation: the paper's uFCα (docs/risk.md).
 
-    The paper's own runs are ``search="batch"`` with ``stop="rms"``, which go with this criterion;
+    The paper's own runs use ``search="batch"`` with ``stop="rms"``, the defaults of this criterion;
     its tables use ``prune=False``.
 
     Parameters
     ----------
     alpha : float, default=0.001
-        Risk of joining a pair that is in fact independent: of each pair, or of an iteration with
-        a ``correction``. Where one pair is taken at a time, the correction is made once, for the
-        pairs of columns.
+        Risk of joining an independent pair: per pair, or with a ``correction`` per iteration. If
+        the search takes one pair at a time, the correction is made once, for the pairs of
+        columns.
     test : {"normal", "exact"}, default="normal"
-        How p-values are computed: as in the paper, or by Fisher's exact test, which is valid for
-        rare columns too (``prune=False`` keeps those).
+        The test for p-values: the paper's, or Fisher's exact test, which is also valid for rare
+        columns (``prune=False`` keeps them).
     correction : {"bonferroni", "holm", "bh", "by"}, optional
-        Correct for the number of pairs tested. ``"bonferroni"`` and ``"holm"`` bound the risk of
-        joining any independent pair, ``"bh"`` and ``"by"`` the expected share of independent
+        Correction for the number of tested pairs. ``"bonferroni"`` and ``"holm"`` limit the risk of
+        joining any independent pair; ``"bh"`` and ``"by"`` limit the expected share of independent
         pairs among the significant ones.
     prune : bool, default=True
-        Leave out pairs for which the normal test is not valid: those with an expected frequency
-        below 5.
+        Leave out pairs with an expected frequency below 5, for which the normal test is not
+        valid.
     measure : str, default="phi"
-        Which pairs come first; see ``Threshold``.
+        Measure that orders the pairs; see ``Threshold``.
 
     Examples
     --------
@@ -622,18 +623,18 @@ class Risk(Criterion):
         threshold = self.constant_threshold(run.feature_set.n_rows)
         if threshold is not None and threshold > 1:
             return (
-                f"No feature was constructed: with {run.feature_set.n_rows} rows no correlation is "
-                f"significant at this alpha. Try a larger alpha, or criterion='evidence'"
+                f"No feature was constructed: with {run.feature_set.n_rows} rows, no correlation "
+                f"is significant at this alpha. Try a larger alpha, or criterion='evidence'"
             )
         if threshold is None:
             after = f" after the {self.correction} correction" if self.correction else ""
             passes = f"is significant at alpha={self.alpha:g}{after}"
         else:
             passes = f"reaches a correlation of {threshold:.3f}"
-        pruned = " and has expected frequencies of 5" if self.prune else ""
+        pruned = " and has expected frequencies of at least 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns {passes}{pruned}. Try "
-            f"criterion='evidence', which judges rare columns too, or a larger alpha"
+            f"a larger alpha, or criterion='evidence', which also judges rare columns"
         )
 
     def why_no_more(self, run: Run) -> str:
@@ -645,18 +646,18 @@ class Risk(Criterion):
 
 @CRITERIA.enter
 class Threshold(Criterion):
-    """Pairs whose association exceeds a threshold: the paper's uFC(λ, limit_iter).
+    """Join pairs whose association exceeds a threshold: the paper's uFC(λ, limit_iter).
 
     ``UFC(0.432, max_iter=3)`` is short for ``UFC(Threshold(0.432), max_iter=3)``.
 
     Parameters
     ----------
     threshold : float
-        What ``measure`` must exceed: in [0, 1) for the correlation, the paper's λ.
+        The value that ``measure`` must exceed. For the correlation it is the paper's λ, in [0, 1).
     measure : str, default="phi"
         ``"phi"`` (the correlation), ``"jaccard"``, ``"cosine"``, ``"yule_q"``, ``"npmi"`` or
         ``"mutual_information"``, with thresholds in [0, 1); ``"pmi"``, at least 0; ``"lift"``, at
-        least 1. Pairs must go together more often than independent ones whatever it is.
+        least 1. With every measure, pairs must be together more often than independent ones.
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5.
 
@@ -692,7 +693,7 @@ class Threshold(Criterion):
         return PairFilter(float(self.threshold), prune=self.prune, measure=self.measure)
 
     def why_nothing(self, run: Run) -> str:
-        pruned = " and has expected frequencies of 5" if self.prune else ""
+        pruned = " and has expected frequencies of at least 5" if self.prune else ""
         return (
             f"No feature was constructed: no pair of columns exceeds a {self._noun} of "
             f"{self.threshold:.3f}{pruned}. Try a smaller threshold, or criterion='evidence'"

@@ -1,15 +1,15 @@
-"""Every λ at once: the distinct solutions of uFC over a range of thresholds (§5.3).
+"""Find the distinct solutions of uFC for all λ of a range at once (§5.3).
 
-The pairs of a greedy matching come in falling order of r, and λ only says where the sequence is
-cut. So what an iteration makes of a stage depends on λ only through the interval between two
-neighbouring r. Following each interval separately meets every distinct state once, for every real
-λ instead of a grid of them.
+The pairs of a greedy matching come in falling order of r, and λ only determines where the sequence
+ends. So the result of an iteration depends only on the interval between two neighbouring r that
+contains λ. Following each interval separately meets every distinct state once, for every real λ
+instead of a grid.
 
-Stages are followed by rows: which features each row holds, and which two of them share a row.
-Conjunctions split what they replace, so a row holds fewer and fewer features, and two features
-rarely share one. That is far less to look at than matrices of joint counts; it gives the same
-integers. Many stages are followed at once, their arrays joined end to end: they are so small that
-one by one the calls would take longer than the counting.
+Stages are stored by row: the features of each row, and the pairs of features that share a row.
+Conjunctions split the features that they replace, so rows have fewer and fewer features, and two
+features rarely share a row. This is far less data than matrices of joint counts, and it gives the
+same integers. Many stages are computed at once in concatenated arrays, because for single small
+stages the calls would take longer than the counting.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from conjunct.ufc.run_state import Evaluator, without_garbage_collection
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-# 32 bytes for each two features that share a row; more are counted in a matrix
+# 32 bytes per pair of features that share a row; more pairs are counted in a matrix
 _MAX_MEETINGS = 1 << 20
 _MAX_CELLS = 1 << 26
 
@@ -47,8 +47,8 @@ _MAX_CELLS = 1 << 26
 class RowStage:
     """A feature set after some iterations.
 
-    The first ``n_kept`` features were there before the last iteration. An entry is a feature in a
-    row, and ``column_of`` its column. A meeting is two entries of the same row.
+    The first ``n_kept`` features existed before the last iteration. An entry is a feature in a
+    row; ``column_of`` is its column. A meeting is a pair of entries of the same row.
     """
 
     iteration: int
@@ -66,7 +66,7 @@ class RowStage:
 
     @classmethod
     def first(cls, store: Columns) -> RowStage | None:
-        """Return the primitives; ``None`` where cells are missing, or are too many to look at."""
+        """Return the primitives; ``None`` if cells are missing or too many are true."""
         if store.has_missing or store.n_rows * store.n_columns > _MAX_CELLS:
             return None
         table = unpack(store.to_bits().bits, store.n_rows)
@@ -93,10 +93,10 @@ class RowStage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowReplacement:
-    """The pairs that the next iteration takes from a stage, strongest first.
+    """The pairs that the next iteration replaces in a stage, strongest first.
 
-    ``parts`` has a line for each: the supports of i ∧ j, ¬i ∧ j and i ∧ ¬j. ``made``
-    are the features that take its place.
+    ``parts`` has a line per pair: the supports of i ∧ j, ¬i ∧ j and i ∧ ¬j. ``made`` lists the
+    features that replace the pair.
     """
 
     stage: RowStage
@@ -108,7 +108,7 @@ class RowReplacement:
 
     @property
     def size(self) -> int:
-        """The number of meetings to look at."""
+        """The number of meetings to count."""
         return len(self.stage.one)
 
 
@@ -123,7 +123,7 @@ class RowPairs:
 
 
 class JoinedRows:
-    """Several stages end to end: columns and entries are numbered throughout."""
+    """Several concatenated stages, with continuous numbers of columns and entries."""
 
     def __init__(self, stages: Sequence[RowStage]) -> None:
         self.stages = stages
@@ -145,8 +145,8 @@ class JoinedRows:
     def candidates(self, lows: Sequence[float], prune: bool) -> RowPairs:
         """Find the pairs above the threshold of their stage, as ``correlated_pairs`` does.
 
-        Thresholds are at least the one that led to the stage. So no two features that were kept
-        can pass: the matching would have taken them, or another pair in their way.
+        Thresholds are not below the one that led to the stage. So no pair of kept features can
+        pass: the matching would have taken it, or another pair with one of its features.
         """
         m, supports = len(self.supports), self.supports
         n_kept = np.array([stage.n_kept for stage in self.stages])
@@ -172,12 +172,12 @@ class JoinedRows:
 def find_replacements(
     stages: Sequence[RowStage], lows: Sequence[float], prune: bool, lineage: Lineage
 ) -> list[RowReplacement]:
-    """Return what the next iteration takes from each stage, for thresholds from ``lows`` up."""
+    """Return what the next iteration replaces in each stage, for thresholds from ``lows``."""
     joined = JoinedRows(stages)
     pairs = joined.candidates(lows, prune)
     features = [*chain.from_iterable([stage.features for stage in stages])]
     stage_of = np.repeat(np.arange(len(stages)), joined.sizes)
-    # the greedy matchings of all stages at once: no pair goes from one to another
+    # the greedy matchings of all stages at once, because no pair spans two stages
     group = stage_of[pairs.left]
     order = np.lexsort((-pairs.joint, -pairs.r, group))
     r, joint, group = pairs.r[order], pairs.joint[order], group[order]
@@ -217,7 +217,7 @@ def find_replacements(
 
 
 def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage]:
-    """Replace the first pairs of each replacement, as many as wanted, and return the stages."""
+    """Replace the given number of first pairs in each stage, and return the new stages."""
     joined = JoinedRows([replacement.stage for replacement, _ in wanted])
     n_pairs = np.array([n for _, n in wanted])
     shifts = np.repeat(joined.first_column, n_pairs)
@@ -233,7 +233,7 @@ def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage
     n_made = _totals(occurs, 3 * n_pairs)
     sizes = n_kept + n_made
     first_column = _starts(sizes)
-    # where the entries of a column go: alone in a row, or together with its partner
+    # the new columns of entries: alone in a row, or together with the partner
     alone = np.cumsum(keeps) + np.repeat(first_column - _starts(n_kept) - 1, joined.sizes)
     places = np.cumsum(occurs).reshape(-1, 3)
     places += np.repeat(first_column + n_kept - _starts(n_made) - 1, n_pairs)[:, None]
@@ -251,7 +251,7 @@ def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage
     column_of = alone[joined.column_of]
     column_of[joined.one[merged]] = together[one[merged]]
     column_of -= np.repeat(first_column, joined.n_entries)
-    # of two entries that were merged one stays: the other meets none any more
+    # one of two merged entries remains; the other has no meetings
     is_gone = np.zeros(len(column_of), bool)
     is_gone[joined.other[merged]] = True
     stays = ~(is_gone[joined.one] | is_gone[joined.other])
@@ -287,7 +287,7 @@ def replace_first(wanted: Sequence[tuple[RowReplacement, int]]) -> list[RowStage
 
 
 def _starts(lengths: Indices) -> Indices:
-    """Return where each of several pieces begins, end to end."""
+    """Return the start of each of several concatenated pieces."""
     return np.cumsum(lengths) - lengths
 
 
@@ -297,7 +297,7 @@ def _slices(lengths: Indices) -> Iterator[slice]:
 
 
 def _totals(values: Mask, lengths: Indices) -> Indices:
-    """Count how many are true in each of several pieces, end to end."""
+    """Count the true values in each of several concatenated pieces."""
     before = np.concatenate([[0], np.cumsum(values)])
     ends = np.cumsum(lengths)
     return np.asarray(before[ends] - before[ends - lengths])
@@ -306,13 +306,13 @@ def _totals(values: Mask, lengths: Indices) -> Indices:
 AnyStage = Stage | RowStage
 AnyReplacement = Replacement | RowReplacement
 
-# No r exceeds 1, so that every λ from the strongest r up to 1 leaves a stage as it is.
+# no r exceeds 1, so a λ from the strongest r up to 1 changes nothing
 _NO_PAIR = 1.0
 
-# stages are followed together up to this size: enough for long arrays, little enough for memory
+# the size limit of a batch of stages, which balances speed and memory
 _MAX_AT_ONCE = 1 << 16
 
-# neighbouring λ make many of the same features: those of past stages are kept while they are few
+# neighbouring λ share many features, so those of past stages are kept up to this number
 _MAX_REMEMBERED = 1 << 16
 
 
@@ -330,7 +330,7 @@ class Range:
 class State:
     """A stage, and the λ that lead to it: ``low ≤ λ < high``.
 
-    From ``settled_from`` on no pair is left to replace.
+    From ``settled_from`` on, no pair is left to replace.
     """
 
     stage: AnyStage
@@ -341,9 +341,9 @@ class State:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NextState:
-    """A state that is still to be made, of the first pairs of a replacement.
+    """A state that is still to be built from the first pairs of a replacement.
 
-    ``n_features`` is how many features the lineage had when the replacement was found.
+    ``n_features`` is the size of the lineage when the replacement was found.
     """
 
     replacement: AnyReplacement
@@ -354,30 +354,30 @@ class NextState:
 
     @property
     def place(self) -> tuple[float, int]:
-        """Grows from the highest λ down, and from a state to those that follow from it."""
+        """A search from the highest λ down, and from each state to its successors."""
         return -self.high, self.replacement.stage.iteration + 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
-    """Some states, and which of those to come has the first place."""
+    """Some states, and the position of the first state to come."""
 
     states: list[State]
     next_state: NextState | None
 
 
 def first_stage(store: Store) -> AnyStage:
-    """Return the primitives, by rows where that is less to look at."""
+    """Return the primitives, by row if that is smaller."""
     by_rows = RowStage.first(store) if isinstance(store, Columns) else None
     return Stage.first(store) if by_rows is None else by_rows
 
 
 def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch]:
-    """Yield every distinct state, from the highest λ down, each before those that follow from it.
+    """Yield every distinct state, from the highest λ down, each before its successors.
 
-    Small ones are made many at once, and of these a later one may come before those that follow
-    from an earlier one. Only the stages of a batch exist, and those that states to come are made
-    of; ``lineage`` forgets the features of others when there are too many.
+    Small states are built in batches, in which a later state may precede the successors of an
+    earlier one. Only the stages of the batch and the parents of future states are in memory;
+    ``lineage`` drops the features of other stages if there are too many.
     """
     stages: list[Any] = [first]
     intervals = [(covered.lowest, _NO_PAIR)]
@@ -389,7 +389,7 @@ def batches(first: AnyStage, lineage: Lineage, covered: Range) -> Iterator[Batch
         if not pending:
             return
         del stages, states, coming
-        # one, and others as long as they are small
+        # one state, and more while they are small
         chosen, room = [pending.pop()], _MAX_AT_ONCE
         room -= chosen[0].replacement.size
         while pending and pending[-1].replacement.size <= room:
@@ -411,7 +411,7 @@ def _follow(
     lineage: Lineage,
     covered: Range,
 ) -> tuple[list[State], list[NextState]]:
-    """Return the states of these stages and those to come, both from the highest λ down."""
+    """Return the states of these stages and their successors, both from the highest λ down."""
     going = [k for k, stage in enumerate(stages) if stage.iteration < covered.max_iter]
     found: dict[int, AnyReplacement] = {}
     if going:
@@ -450,10 +450,10 @@ _GRID_STEP = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """One distinct outcome of uFC, and the parameters that lead to it.
+    """One distinct solution of uFC, and the parameters that lead to it.
 
-    Every λ with ``min_threshold ≤ λ < max_threshold`` gives it after ``iterations`` iterations.
-    From ``settled_from`` on no pair is left to replace: there, further iterations give it too.
+    Every λ with ``min_threshold ≤ λ < max_threshold`` leads to it after ``iterations`` iterations.
+    From ``settled_from`` on no pair is left to replace, so more iterations give the same solution.
     """
 
     min_threshold: float
@@ -468,7 +468,7 @@ class Solution:
 
     @property
     def threshold(self) -> float:
-        """A λ of the interval that is easy to read: see :func:`readable_threshold`."""
+        """A λ of the interval that is easy to read; see :func:`readable_threshold`."""
         return readable_threshold(self.min_threshold, self.max_threshold)
 
     @property
@@ -485,7 +485,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits of a path: ``None`` is no limit."""
+    """The limits of a path; ``None`` means no limit."""
 
     solutions: int | None = None
     seconds: float | None = None
@@ -493,7 +493,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Path:
-    """Solutions by rising λ, then iterations. All λ from ``covered_from`` up were followed."""
+    """Solutions by rising λ, then iterations, for all λ from ``covered_from`` up."""
 
     solutions: tuple[Solution, ...]
     covered_from: float
@@ -524,7 +524,7 @@ class Path:
 
     @cached_property
     def closest(self) -> int:
-        """Position of the closest point; ties: fewer features, then the smaller λ."""
+        """Position of the closest point; of ties, the fewest features, then the smallest λ."""
         order = sorted(
             range(len(self.solutions)),
             key=lambda k: (
@@ -546,7 +546,7 @@ def follow_path(
     null_feature: bool = False,
     watch: Callable[[Solution], None] = lambda solution: None,
 ) -> Path:
-    """Find all solutions of a range of λ. ``watch`` is called with each, for progress."""
+    """Find all solutions for a range of λ, and call ``watch`` with each one."""
     n_distinct_rows = store.count_distinct_rows()
     null_support = store.count_null_rows() if null_feature else None
     deadline = math.inf if budget.seconds is None else time.monotonic() + budget.seconds
@@ -558,7 +558,7 @@ def follow_path(
         for solution in _by_falling_threshold(store, evaluate, covered):
             if solution.iterations and not evaluate.has_complexity:
                 raise InputError(
-                    f"C0 has no meaning for {n_distinct_rows} distinct rows and {len(names)} "
+                    f"C0 is undefined for {n_distinct_rows} distinct rows and {len(names)} "
                     f"columns, because it needs more distinct rows than columns. Use UFC with "
                     f"one threshold and max_iter"
                 )
@@ -567,7 +567,7 @@ def follow_path(
                 break
             found.append(solution)
             watch(solution)
-        del evaluate  # and with it the features, before garbage is looked for again
+        del evaluate  # release the features before garbage collection resumes
     found.sort(key=lambda solution: (solution.min_threshold, solution.iterations))
     return Path(tuple(found), covered_from, complete, n_distinct_rows)
 
@@ -575,8 +575,8 @@ def follow_path(
 def readable_threshold(low: float, high: float) -> float:
     """Return a λ in [low, high) that is easy to read and to type.
 
-    The first point of the paper's grid (0.002, 0.004, …) where the interval holds one; else the
-    number with the fewest decimals, of several the smallest.
+    This is the first point of the paper's grid (0.002, 0.004, …) in the interval, if any. Otherwise
+    it is the number with the fewest decimals, and of several the smallest.
 
     Examples
     --------
@@ -599,7 +599,7 @@ def readable_threshold(low: float, high: float) -> float:
 
 
 def _by_falling_threshold(store: Store, evaluate: Evaluator, covered: Range) -> Iterator[Solution]:
-    """Yield the solutions from the highest λ down, each before those that follow from it."""
+    """Yield the solutions from the highest λ down, each before its successors."""
 
     def place(solution: Solution) -> tuple[float, int]:
         return -solution.max_threshold, solution.iterations

@@ -1,7 +1,7 @@
-"""Rare conjunctions: true in few rows, and yet far too frequent for chance.
+"""Rare conjunctions, which are true in few rows but far more often than by chance.
 
-They are sought among all pairs of primitives and the conjunctions that a model constructed. All of
-these make one family of exact tests, for rare columns are what the normal test is not valid for.
+Candidates are all pairs of primitives and the conjunctions that a model constructed. All of them
+form one family of exact tests, because the normal test is not valid for rare columns.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def find_rare_conjunctions(
     correction: str | None,
     style: Style,
 ) -> dict[str, list[Any]]:
-    """Return a table of those in ``store``, which holds the primitives; the largest lift first.
+    """Return a table of the rare conjunctions in ``store``, largest lift first.
 
-    ``status`` says whether a conjunction is a feature of the model.
+    ``store`` holds the primitives; ``status`` says whether a conjunction is a feature of the model.
     """
     n_rows = store.n_rows
     matrix = store.pair_counts()
@@ -80,7 +80,7 @@ def find_rare_conjunctions(
 def _other_conjunctions(
     store: PackedColumns, feature_set: FeatureSet
 ) -> tuple[list[int], tuple[Counts, Counts, Counts]]:
-    """Return the model's conjunctions that are no pair of primitives, and their counts."""
+    """Return the model's conjunctions other than pairs of primitives, and their counts."""
     lineage = feature_set.lineage
     m = len(lineage.primitives)
     numbers, operands = [], []

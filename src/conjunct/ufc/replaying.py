@@ -1,9 +1,9 @@
-"""Runs from their sources: the columns, the pairs that were joined, and their counts.
+"""Replay runs from their sources: the columns, the joined pairs, and their counts.
 
-Everything else that a run knows follows from these by the functions of the run itself: features,
-supports, tests, scores and indicators. So a file that holds sources cannot contradict itself, and
-reading one means to check ranges and to replay it. An interrupted run goes on in the same way:
-only merges are kept, never columns.
+Features, supports, tests, scores and indicators follow from the sources by the functions of the run
+itself. So a file of sources cannot contradict itself, and reading a file means checking ranges and
+replaying the run. An interrupted run continues in the same way: progress files store only merges,
+never columns.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from conjunct.counting import Store
     from conjunct.ufc.run import Plan
 
-# squares of counts are exact in 64 bits up to this
+# squares of larger counts would overflow 64 bits
 MOST_ROWS = 1 << 32
-# Tags of all patterns together. Formulas, whose lengths are numbers only, may be longer.
+# limit of tags in all patterns; formulas, of which only the length is computed, may be longer
 _MOST_TAGS = 1 << 24
-# Every merge may double a length, so a small file could ask for numbers of any size.
+# every merge may double a length, so a small file could demand arbitrarily large numbers
 _LONGEST = 1 << 4096
-# what another processor may compute a little differently
+# relative difference between the results of different processors
 _CLOSE = 1e-9
 
 Rows = Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS)]
 ThreeCounts = tuple[Rows, Rows, Rows]
 FamilySize = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 Test = tuple[FamilySize, FamilySize]
-"""The pairs that an iteration tested, and how many were significant, if that decides."""
+"""The number of pairs that an iteration tested, and of significant ones if that matters."""
 
 
 class JoinedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Two features that a run joined, by their numbers, and what it counted."""
+    """Two features that a run joined, by their numbers, and their counts."""
 
     left: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
     right: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
@@ -55,37 +55,37 @@ class JoinedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     joint: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
     # rows with all tags of both patterns
     together: Rows | None = None
-    # by evidence, where these rows were not counted
+    # the evidence, if these rows were not counted
     score: Annotated[float, msgspec.Meta(gt=0, le=1e18)] | None = None
-    # where cells were missing: rows in which both are known, with the left one, with the right one
+    # with missing cells: rows in which both are known, those with the left one, with the right one
     table: ThreeCounts | None = None
-    # the same of the patterns
+    # the same for the patterns
     patterns: ThreeCounts | None = None
     # rows in which left ∧ right, ¬left ∧ right and left ∧ ¬right are known
     known: ThreeCounts | None = None
-    # where it depends on all pairs of an iteration
+    # if it depends on all pairs of an iteration
     p_adjusted: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What a run was made from, and what it joined."""
+    """The data that a run started from, and the pairs that it joined."""
 
     names: Sequence[str]
     n_rows: int
     n_distinct_rows: Callable[[], int]
     null_rows: int | None
-    """Rows in which no column is true, where the paper's feature "null" is counted."""
+    """Number of rows in which no column is true, if the paper's feature "null" is counted."""
     supports: Sequence[int]
     known: Sequence[int] | None
-    """Rows in which each column is known, where cells are missing."""
+    """Number of rows in which each column is known, with missing cells."""
     tests: Sequence[Test]
-    """The test of each iteration; one for all where the cutoff is fixed once."""
+    """The test of each iteration, or a single test if the cutoff is fixed once."""
     iterations: Sequence[Sequence[JoinedPair]]
 
 
 class Replay:
-    """A run from its sources: its state, its merges by iteration, and its steps."""
+    """A run replayed from its sources: its state, merges by iteration, and steps."""
 
     def __init__(self, sources: Sources, plan: Plan) -> None:
         self.sources = sources
@@ -105,7 +105,7 @@ class Replay:
         self.pairs = [pair for some in sources.iterations for pair in some]
         self._check_shape()
         self._made: list[Numbers] = []
-        # columns of counts: rows, left, right and joint, of the features and of the patterns
+        # columns of counts (rows, left, right, joint) of the features, then of the patterns
         self.tables, self.pattern_tables = self._make_features()
         self._check_patterns()
         nothing = np.zeros(len(self.pairs), np.intp)
@@ -128,7 +128,7 @@ class Replay:
         check_source(
             all(k <= n for n, k in sources.tests), "more pairs are significant than were tested"
         )
-        # a merge leaves at most one feature more
+        # a merge adds at most one feature
         most = len(sources.supports) + len(self.pairs)
         check_source(
             all(n <= most * (most - 1) // 2 for n, _ in sources.tests),
@@ -153,13 +153,13 @@ class Replay:
             )
 
     def _make_features(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Make the features of all pairs, and return the tables of these and of their patterns."""
+        """Create the features of all pairs; return the tables of pairs and of their patterns."""
         lineage, n_rows = self.state.lineage, self.sources.n_rows
         conjoin, most = lineage.conjoin, self.plan.max_length
         supports = list(self.sources.supports)
         known = None if self.sources.known is None else list(self.sources.known)
         present = set(range(len(supports)))
-        # What remains of a feature keeps its pattern, and its place.
+        # the rest of a feature keeps its pattern and its place
         self._place = list(present)
         self._joined: list[tuple[int, int]] = []
         self.n_tags = [1] * len(supports)
@@ -218,7 +218,7 @@ class Replay:
         return _columns(tables), _columns(pattern_tables)
 
     def _check_patterns(self) -> None:
-        """Check that no pattern has a tag twice or is made twice: such features never meet."""
+        """Check that no pattern has a tag twice and that no pattern is made twice."""
         m, place = len(self.sources.supports), self._place
         n_tags = sum(self.n_tags[place[number]] for number in self._present)
         check_source(
@@ -235,7 +235,7 @@ class Replay:
                         k not in tags, "a merge joins features that are never true together"
                     )
                     tags.add(k)
-        # sums of random numbers are equal only where patterns are
+        # sums of random numbers are equal only for equal patterns
         keys = [randbits(128) for _ in range(m)]
         for i, j in self._joined:
             keys.append(keys[i] + keys[j])
@@ -255,7 +255,7 @@ class Replay:
         for iteration, some in enumerate(self.sources.iterations, start=1):
             these = slice(len(saved), len(saved) + len(some))
             if by_bits and plan.search == "batch":
-                # each as if it were the only one
+                # as if each were the only one
                 own = np.array([(state.costs[pair.left], state.costs[pair.right]) for pair in some])
                 table = *self.tables[1:, these], state.total, state.n_used, *own.T
                 score[these] = round_savings(pair_savings(*table))
@@ -285,7 +285,7 @@ class Replay:
             is_right = bool((adjusted >= p * (1 - _CLOSE)).all())
             check_source(is_right, "an adjusted p-value is too small")
         merges: list[Merge] = []
-        # pairs with one cutoff
+        # pairs with the same cutoff
         sizes = [len(self.pairs)] if plan.has_fixed_cutoff else [*map(len, iterations)]
         numbers = [k for k, some in enumerate(iterations, start=1) for _ in some]
         for size, test in zip(sizes, tests if self.pairs else (), strict=False):
@@ -320,11 +320,11 @@ class Replay:
         return self.merges[iteration - 1]
 
     def places(self, fitted: FeatureSet) -> list[int]:
-        """Return the places of features: those of patterns, which what remains keeps."""
+        """Return the places of the patterns of features, which the rests keep."""
         return [self._place[number] for number in fitted.features + fitted.suppressed]
 
     def _find_evidence(self) -> Floats:
-        """Return the smaller evidence of the two tables of each pair."""
+        """Return the smaller evidence of the two tables, for each pair."""
         score, n_counted = evidence(*self._counts.table), self.pattern_tables.shape[1]
         score[:n_counted] = np.minimum(score[:n_counted], evidence(*self.pattern_tables))
         own = np.array([pair.score for pair in self.pairs[n_counted:]], np.float64)
@@ -348,7 +348,7 @@ def _check_columns(sources: Sources) -> None:
 
 
 def _is_table(n_rows: int, left: int, right: int, joint: int) -> bool:
-    """Return True if counts can be those of a pair."""
+    """Return True if counts are possible for a pair."""
     return joint <= min(left, right) and left + right - joint <= n_rows
 
 
@@ -360,8 +360,8 @@ def _columns(tables: Sequence[Sequence[int]]) -> NDArray[np.int64]:
 class Progress:
     """The progress of a run: all iterations so far, as sources.
 
-    ``supports``, and the rows in which they are ``known`` where cells are missing, are those of
-    the columns: empty in news, except for the first.
+    ``supports`` belong to the columns, as do, with missing cells, the ``known`` rows. Both are
+    empty in all news but the first.
     """
 
     iterations: Sequence[Sequence[JoinedPair]]
@@ -372,13 +372,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """The data and options of a run. Progress of a run on others is of no use to it."""
+    """The data and options of a run, which must match those of its saved progress."""
 
     options: str
     names: str
     n_rows: int
     fingerprint: int
-    """Of the rows."""
+    """The hash of the rows."""
 
     @classmethod
     def of(cls, names: Sequence[str], store: Store, options: tuple[object, ...]) -> RunIdentity:
@@ -388,20 +388,20 @@ class RunIdentity:
 
 
 class ProgressStore(Protocol):
-    """A place that keeps the progress of a run."""
+    """A place that stores the progress of a run."""
 
     def load(self, identity: RunIdentity) -> Progress | None:
-        """Return the progress kept, if there is some; refuse that of another identity."""
+        """Return the stored progress, if any; refuse progress of another identity."""
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
-        """Keep what is new, which ``news`` gives; not after every step, but after the last."""
+        """Store the result of ``news``, at the latest after the last step."""
 
     def wrong_run(self, why: object) -> Exception:
-        """Return the error for progress that turns out to be that of another run."""
+        """Return the error for progress that belongs to another run."""
 
 
 def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeRewrite]:
-    """Return what merging one pair at a time does to the columns."""
+    """Return the columns that result from merging one pair at a time."""
     column = {feature: feature for feature in range(n_primitives)}
     rewrites: list[MergeRewrite] = []
     for n_columns, merge in enumerate(merges, start=n_primitives):
@@ -415,7 +415,7 @@ def rewrites_in_place(merges: Sequence[Merge], n_primitives: int) -> list[MergeR
 def rewrites_in_batches(
     merges: Sequence[Merge], n_primitives: int
 ) -> tuple[tuple[int, ...], list[Rewrite]]:
-    """Return the features that whole iterations leave, and what these do to the columns."""
+    """Return the features and the columns after whole iterations."""
     features = list(range(n_primitives))
     rewrites = []
     for _, some in groupby(merges, key=lambda merge: merge.iteration):

@@ -1,4 +1,4 @@
-"""A whole run of uFC: from columns that count to a feature set with its history."""
+"""A complete run of uFC, from columns that count to a feature set with its history."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from conjunct.ufc.run_state import Indicators, RunState, SourceError, Step, chec
 from conjunct.ufc.search import PairwiseSearch
 from conjunct.ufc.stops import Stop
 
-# correlations that count as none
+# smaller correlations count as 0
 _CHANCE = 1e-3
-# the word for a step
+# the word for a step of each search
 _STEP: dict[Search, str] = {"batch": "iteration", "pairwise": "merge"}
 
 
@@ -54,7 +54,7 @@ _STEP: dict[Search, str] = {"batch": "iteration", "pairwise": "merge"}
 class Plan:
     """The options that iterations depend on.
 
-    ``max_length`` bounds the tags or literals of a new feature.
+    ``max_length`` limits the tags or literals of a new feature.
     """
 
     criterion: Criterion
@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def adjusts_in_batches(self) -> bool:
-        """True if an adjusted p-value depends on pairs that are not replaced."""
+        """True if adjusted p-values depend on pairs that are not replaced."""
         return not self.has_fixed_cutoff and self.criterion.pair_filter.correction is not None
 
 
@@ -92,8 +92,8 @@ def list_pairs(
 ) -> list[JoinedPair]:
     """Return merges as sources.
 
-    ``counts`` are the rows in which each feature of the lineage is true and known, where cells are
-    missing; ``tables`` those of the patterns, if they were counted.
+    With missing cells, ``counts`` has the rows in which each feature of the lineage is true and
+    known. ``tables`` has the counts of the patterns, if they were counted.
     """
     pairs = []
     for k, merge in enumerate(merges):
@@ -116,26 +116,26 @@ def list_pairs(
 
 
 class PairFacts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What was counted about the pairs of columns, where nothing was made of them."""
+    """Counts of the pairs of columns, for a run without features."""
 
     tested: FamilySize | None = None
-    # that may be joined
+    # number of pairs that may be joined
     open: FamilySize | None = None
-    # the pair with the smallest p-value, and where none goes together that with the highest lift
+    # the pair with the smallest p-value, or with the highest lift if no pair goes together
     nearest: JoinedPair | None = None
     likeliest: JoinedPair | None = None
 
 
 class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The facts behind the reason why a run ended, if its merges do not hold them."""
+    """The facts behind the stop reason that do not follow from the merges."""
 
-    # iterations that were made, where not all are kept
+    # the number of iterations made, if not all are kept
     made: Annotated[int, msgspec.Meta(ge=1, lt=1 << 31)] | None = None
-    # true where these were chosen for what they are used for, and not by max_features
+    # true if the iterations were chosen by their use, and not by max_features
     chosen: bool = False
     # the iteration that the stopping rule refused
     refused: tuple[JoinedPair, ...] = ()
-    # the test of that iteration, or where nothing was tried that of the columns
+    # the test of that iteration, or of the columns if nothing was tried
     test: Test | None = None
     pairs: PairFacts | None = None
     # of a path: the number of solutions, and the threshold of the one that was chosen
@@ -145,10 +145,10 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A feature set, and all steps that were tried on the way, primitives first.
+    """A feature set and all steps that were tried, beginning with the primitives.
 
-    ``n_made`` iterations came before the stop, and ``kept`` are the steps up to the feature set:
-    the same, unless ``max_features`` asks for fewer.
+    ``n_made`` is the number of iterations before the stop. ``kept`` has the steps up to the feature
+    set, which are all of them unless ``max_features`` requires fewer.
     """
 
     feature_set: FeatureSet
@@ -163,7 +163,7 @@ class Run:
     max_features: int | None
     pair_test: PairTest
     first: PairCounts | PairFacts
-    """The counts of the pairs of columns, or what a file says about them."""
+    """The counts of the pairs of columns, or the facts that a file stores about them."""
     _facts: PairFacts = field(default_factory=PairFacts)
 
     @property
@@ -172,12 +172,12 @@ class Run:
 
     @property
     def history(self) -> tuple[Indicators, ...]:
-        """The indicators of every iteration up to the feature set that was kept."""
+        """The indicators of every iteration up to the feature set."""
         return tuple(map(attrgetter("indicators"), self.kept))
 
     @cached_property
     def stop_reason(self) -> str:
-        """The reason why the run ended; where nothing was made, what would help."""
+        """The reason why the run ended; without features, also advice."""
         if self.n_iter < self.n_made:
             return beginning_text(self.n_iter, self.n_made, self.plan, self.max_features)
         was_refused = len(self.tried) > len(self.kept)
@@ -192,7 +192,7 @@ class Run:
 
     @property
     def ending(self) -> Ending:
-        """The facts from which ``stop_reason`` is written."""
+        """The facts that ``stop_reason`` is written from."""
         if self.n_iter < self.n_made:
             return Ending(self.n_made, chosen=self.max_features is None)
         refused: Sequence[JoinedPair] = ()
@@ -213,7 +213,7 @@ class Run:
 
     @property
     def bound_text(self) -> str:
-        """The demand of ``max_length`` on a pair, as the end of a sentence about pairs."""
+        """The condition of ``max_length`` on a pair, as the end of a sentence about pairs."""
         longest = self.plan.max_length
         if longest is None:
             return ""
@@ -221,7 +221,7 @@ class Run:
         return f" and that makes a feature of at most {longest} {noun}"
 
     def _find_fact(self, name: str, find: Callable[[PairCounts], Any]) -> Any:
-        """Return a fact about the pairs of columns, which is counted or in a file; record it."""
+        """Count a fact about the pairs of columns, or take it from a file, and record it."""
         first = self.first
         found = getattr(first, name) if isinstance(first, PairFacts) else find(first)
         setattr(self._facts, name, found)
@@ -244,11 +244,11 @@ class Run:
         return int(self._find_fact("open", count))
 
     def nearest_pair(self) -> tuple[str, float] | None:
-        """Return the pair with the smallest p-value, and that; ``None``: no r is above 0."""
+        """Return the pair with the smallest p-value, and that value, if any r is above 0."""
         asked = self.plan.criterion.pair_filter
 
         def find(counts: PairCounts) -> JoinedPair | None:
-            # testing whether a p-value is small is quicker than computing it
+            # comparing a p-value with a level is faster than computing it
             for level in (1e-9, 1e-6, 1e-3, None):
                 among = PairFilter(0.0, alpha=level, test=asked.test, prune=asked.prune)
                 every = correlated_pairs(counts, among)
@@ -257,7 +257,7 @@ class Run:
             else:
                 return None
             best = np.flatnonzero(every.p_value == every.p_value.min()).tolist()
-            # equal ones by name: where a column stands is of no account
+            # ties by name, so the order of columns does not matter
             first = min(best, key=lambda k: self._columns_text(every.counts, k))
             return self._record_pair(every.counts, first)
 
@@ -269,7 +269,7 @@ class Run:
         return self._columns_text(pair.counts, 0), float(pair.p_value[0])
 
     def why_none_together(self) -> str:
-        """Return that no two columns go together, and which come nearest."""
+        """Write that no two columns go together, and which pair comes nearest."""
         if self.count_tested_pairs() == 0:
             return "fewer than two columns vary between the rows"
 
@@ -278,7 +278,7 @@ class Run:
             for pairs in counts.pair_blocks():
                 n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
                 varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
-                # the same for either order of a pair, to the last digit
+                # exactly the same for either order of the pair
                 chance = left * 1.0 * right / np.maximum(n_rows, 1)
                 lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
                 for k in np.flatnonzero((lift > 0) & (lift == lift.max(initial=best))).tolist():
@@ -292,7 +292,7 @@ class Run:
             return "no row has two of the columns that vary between the rows"
         pair = self._read_pair(likeliest)
         if isinstance(self.first, PairFacts):
-            # what is above chance by less than rounding counts as chance
+            # differences from chance below rounding errors count as chance
             by_chance = bool(phi(*pair.table)[0] < _CHANCE)
             check_source(by_chance, "the nearest pair is positively correlated")
         n_rows, left, right, joint = (int(count[0]) for count in np.broadcast_arrays(*pair.table))
@@ -309,13 +309,13 @@ class Run:
         return " with ".join(sorted(pattern_text([names[end]]) for end in ends))
 
     def _record_pair(self, pairs: Contingency, k: int) -> JoinedPair:
-        """Return the counts of a pair of columns, as a file holds them."""
+        """Return the counts of a pair of columns in the form that a file stores."""
         n_rows, s, t, joint = pairs.table
         table = None if isinstance(n_rows, int) else (int(n_rows[k]), int(s[k]), int(t[k]))
         return JoinedPair(int(pairs.left[k]), int(pairs.right[k]), int(joint[k]), table=table)
 
     def _read_pair(self, pair: JoinedPair) -> Contingency:
-        """Return the counts of a pair of columns in a file."""
+        """Read the counts of a pair of columns from a file."""
         supports, n_rows = self.feature_set.primitive_supports, self.feature_set.n_rows
         check_source(
             pair.left < pair.right < len(supports), "the nearest pair does not consist of columns"
@@ -334,7 +334,7 @@ class Run:
         return Contingency(left, right, rows, *counts)
 
     def pair_text(self, merge: Merge) -> str:
-        """Return the two features of a merge, by their patterns, in the order of these."""
+        """Write the two features of a merge as patterns, in the order of the patterns."""
         patterns = map(self.state.lineage.pattern, (merge.left, merge.right))
         return " with ".join(sorted(map(pattern_text, patterns)))
 
@@ -350,15 +350,15 @@ def run_ufc(
     watch: Callable[[Indicators], None] | None = None,
     progress_store: ProgressStore | None = None,
 ) -> Run:
-    """Iterate until ``max_iter``, until the stopping rule, or until nothing more is replaced.
+    """Iterate until ``max_iter``, until the stopping rule, or until nothing is replaced.
 
-    Of that, the last step with at most ``max_features`` features is kept.
+    Keep the last step with at most ``max_features`` features.
 
-    ``watch`` is called with the indicators of each step looked at, for progress. A run whose
-    progress a ``progress_store`` has goes on from there; steps already saved are reported again.
+    ``watch`` is called with the indicators of each step, to show progress. A run with progress in a
+    ``progress_store`` continues from there; already saved steps are reported again.
     """
     null_rows = store.count_null_rows() if stop.counts_null else None
-    # the first counts do not wait for it
+    # the first counts do not need to wait for it
     n_distinct_rows = cache(store.begin_distinct_rows())
     replay, merges = None, tuple[Merge, ...]()
     if progress_store is not None:
@@ -375,7 +375,7 @@ def run_ufc(
 
     def make_steps() -> Generator[Step]:
         yield from [state.make_step(0)] if replay is None else replay.steps
-        # columns are made and counted again only if the run goes on
+        # columns are rebuilt and counted only if the run continues
         try:
             search = begin_search(first, state, plan, pair_test, merges)
         except SourceError as error:
@@ -395,7 +395,7 @@ def run_ufc(
                 watch(step.indicators)
             yield step
 
-    # a number past any count is no limit
+    # larger than any count: no limit
     limit = None if max_iter is None else min(max_iter + 1, sys.maxsize)
     made = tuple(stop.keep_steps(islice(watch_steps(), limit)))
     steps.close()
@@ -421,7 +421,7 @@ def run_ufc(
 def begin_search(
     first: Tally, state: RunState, plan: Plan, pair_test: PairTest, merges: tuple[Merge, ...]
 ) -> BatchSearch | PairwiseSearch:
-    """Return the search after some merges. Only the columns of that stage are counted."""
+    """Restore the search after some merges, counting only the columns of that stage."""
     if plan.search == "batch":
         features, rewrites = rewrites_in_batches(merges, state.n_columns)
         tally = Tally.of(first.store.after(rewrites)) if rewrites else first
@@ -443,7 +443,7 @@ def _load_replay(
     null_rows: int | None,
     plan: Plan,
 ) -> Replay | None:
-    """Return a run as far as its progress was saved."""
+    """Restore a run from its saved progress."""
     progress = progress_store.load(identity)
     if progress is None:
         return None
@@ -461,7 +461,7 @@ def _save_steps(
     state: RunState,
     plan: Plan,
 ) -> Generator[Step]:
-    """Yield the steps, and save what is new as they come; the first ``n_saved`` are saved."""
+    """Yield the steps and save new ones; the first ``n_saved`` are already saved."""
     new: list[Step] = []
     is_new = n_saved is None
 
@@ -497,7 +497,7 @@ def restore_run(
     max_features: int | None = None,
     variables: Sequence[str | None] = (),
 ) -> tuple[Run, Replay]:
-    """Return a run as it was, from what a file holds."""
+    """Restore a run from the contents of a file."""
     n_iter = len(sources.iterations)
     check_source(max_iter is None or n_iter <= max_iter, "it has more iterations than max_iter")
     is_more = ending.made is None or ending.made > n_iter
@@ -538,8 +538,8 @@ def restore_run(
 def last_within(history: Sequence[Indicators], max_features: int) -> int:
     """Return the last step that has at most ``max_features`` features.
 
-    A merge replaces two features by one to three, so steps with few features need not come first.
-    Every step that a stopping rule keeps is better than those before it, so this is the best one.
+    A merge replaces two features by one to three, so any step may have few features. Every step
+    that a stopping rule keeps is better than the previous ones, so the last one is the best.
     """
     fits = [line.iteration for line in history if line.n_features <= max_features]
     if not fits:
@@ -553,7 +553,7 @@ def last_within(history: Sequence[Indicators], max_features: int) -> int:
 
 
 def beginning_text(n_kept: int, n_made: int, plan: Plan, max_features: int | None) -> str:
-    """Return why not all of a run was kept."""
+    """Explain why only part of a run was kept."""
     kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
     kept = f"Of {n_made} {_STEP[plan.search]}{'s' * (n_made != 1)} {kept} kept"
     if max_features is None:

@@ -1,4 +1,4 @@
-"""The state of a run: its features, how often each is true, and what each merge saved."""
+"""The state of a run: its features, their supports, and the bits that each merge saved."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 
 class SourceError(InputError):
-    """Sources that cannot be those of a run."""
+    """Sources that do not describe a valid run."""
 
 
 def check_source(holds: bool, what: str) -> None:
-    """Refuse sources unless ``holds``."""
+    """Raise an error about the sources unless ``holds``."""
     if not holds:
         raise SourceError(what)
 
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Suspend the search for cycles: a long run makes many objects and no cycle."""
+    """Suspend garbage collection, because a long run makes many objects but no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -55,17 +55,17 @@ def without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             if not gc.get_freeze_count():
-                # what was made counts as old: the next search, which comes soon, leaves it out
+                # move new objects to the oldest generation, which the next collection skips
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
 
 
 class Indicators(msgspec.Struct, frozen=True, gc=False):
-    """One line of a run's history. C0 and RMS are NaN where C0 has no meaning.
+    """One line of a run's history. C0 and RMS are NaN if C0 is undefined.
 
-    ``bits`` is the length of the description of the data by these features in Krimp's code, and
-    ``evidence`` what the merges so far brought less what they cost; NaN where it is not looked at.
+    ``bits`` is the length of the data in Krimp's code of these features. ``evidence`` is that of
+    all merges so far minus their costs; NaN if the criterion does not use it.
     """
 
     iteration: int
@@ -80,7 +80,7 @@ class Indicators(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Computes the indicators of stages over the same primitives and rows."""
+    """Computes the indicators of several stages over the same primitives and rows."""
 
     lineage: Lineage
     n_rows: int
@@ -88,10 +88,10 @@ class Evaluator:
     null_support: int | None = None
 
     def __call__(self, stage: Any) -> Indicators:
-        """Return the indicators of a stage: its iteration, features, supports and known rows."""
+        """Compute the indicators of a stage from its features, supports and known rows."""
         supports, known, null = stage.supports, stage.observed, self.null_support
         if null is not None and not isinstance(known, int):
-            # "null" is another feature, known in every row
+            # "null" is one more feature, known in every row
             supports, known, null = [*supports, null], [*known, self.n_rows], None
         oi = overlapping_index(supports, known, null_support=null)
         c0 = math.nan
@@ -103,17 +103,17 @@ class Evaluator:
 
     @property
     def has_complexity(self) -> bool:
-        """True if C0 has a meaning: there must be more distinct rows than primitives."""
+        """True if C0 is defined, which needs more distinct rows than primitives."""
         return self.n_distinct_rows > len(self.lineage.primitives)
 
 
 @dataclass(eq=False, slots=True)
 class Step:
-    """The merges of an iteration, and the indicators after it. The first step is the primitives.
+    """The merges of an iteration and the indicators after it. The first step has the primitives.
 
-    ``gain`` is what the step is worth by its criterion. Merges are written out when they are first
-    asked for, as the evidence in them takes longer than a merge does. Indicators are computed on
-    first use, too: distinct rows may still be counted elsewhere.
+    ``gain`` is the gain of the step by its criterion. Merges are created on first use, because
+    their evidence takes longer than the merge itself. Indicators are also computed on first use,
+    because workers may still be counting distinct rows.
     """
 
     iteration: int
@@ -126,11 +126,11 @@ class Step:
     @property
     def indicators(self) -> Indicators:
         if self._indicators is None:
-            # features, their mean length, OI, bits and evidence: long runs make many steps
+            # compact numbers, because long runs have many steps
             n_features, length, oi, bits, evidence = self._numbers
             n_distinct_rows, n_columns = self._state.n_distinct_rows(), self._state.n_columns
             c0 = math.nan
-            # C0 has a meaning only where there are more distinct rows than primitives
+            # C0 needs more distinct rows than primitives
             if n_distinct_rows > n_columns:
                 c0 = complexity(n_features, n_columns, n_distinct_rows)
             numbers = length, oi, c0, rms(oi, c0), bits, evidence
@@ -146,9 +146,9 @@ class Step:
 
 Merges = tuple[Merge, ...] | Callable[[int], tuple[Merge, ...]]
 Numbers = tuple[int | None, int | None, int | None]
-"""The features that take the place of a pair: ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``.
+"""The features that replace a pair: ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``.
 
-Numbers in the lineage, ``None`` for one that occurs nowhere.
+They are numbers in the lineage, or ``None`` for a feature that is never true.
 """
 ThreeCounts = tuple[int, int, int]
 
@@ -175,26 +175,26 @@ class RunState:
         self.supports: list[int] = supports.tolist()
         self.observed: list[int] | None = None if isinstance(observed, int) else observed.tolist()
         self.primitive_supports = tuple(self.supports)
-        # of the patterns: the bits that name their primitives, and how many these are
+        # for each pattern, the bits that name its primitives, and their number
         self.costs: list[float] = primitive_costs(supports).tolist()
         self.n_tags = [1] * len(self.supports)
         self.present: dict[int, None] = dict.fromkeys(range(len(self.supports)))
         self.total = sum(self.supports)
         self.n_used = int(np.count_nonzero(supports))
         self._total_length = len(self.supports)
-        # of Krimp's code, where that is looked at
+        # Krimp's code, if the criterion uses it
         self.bits = 0.0 if counts_bits else math.nan
         if self.observed is not None:
-            # sums over the present features, so that a step costs the same however many they are
+            # sums over the current features, so the cost of a step does not depend on their number
             self._known = Counter[int]()
             self._shares, self._codes, self._names = _ExactSum(), _ExactSum(), _ExactSum()
             for number, known in enumerate(self.observed):
                 self._add(number, known, 1)
         if counts_bits:
             self.bits = self._length_in_bits()
-        # what merges brought less their costs, where that is looked at
+        # evidence of all merges minus their costs, if the criterion uses it
         self.evidence = math.nan if counts_bits else 0.0
-        # columns that are true in any row
+        # columns that are true in at least one row
         self.n_occurring = self.n_used
 
     def enter(
@@ -208,9 +208,9 @@ class RunState:
     ) -> float:
         """Replace a pair of features, and return the bits it saved in Krimp's code, if counted.
 
-        ``counts`` are the two supports and the joint count of the pair, in the rows in which both
-        are known. ``parts`` are the supports of what was made, and ``known`` the rows in which
-        that is known, where cells are missing.
+        ``counts`` are the two supports and the joint count of the pair in the rows in which both
+        are known. ``parts`` are the supports of the new features. With missing cells, ``known``
+        counts the rows in which each of them is known.
         """
         saved = math.nan
         supports, lengths, present = self.supports, self.lineage.all_lengths, self.present
@@ -221,12 +221,12 @@ class RunState:
         del present[left], present[right]
         total = self.total - supports[left] - supports[right]
         total_length, n_used = self._total_length - lengths[left] - lengths[right], self.n_used - 2
-        # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
+        # the pattern of a feature is what it asserts, so i ∧ ¬j has the pattern of i
         pattern_costs = left_cost + right_cost, right_cost, left_cost
         in_tags = n_tags[left] + n_tags[right], n_tags[right], n_tags[left]
         for new, support, cost, n in zip(made, parts, pattern_costs, in_tags, strict=True):
             if new is not None:
-                # they come in the order of their numbers
+                # in the order of their numbers
                 if new != len(supports):
                     raise ValueError(f"feature {new} is out of order")
                 supports.append(support)
@@ -248,9 +248,9 @@ class RunState:
         return saved
 
     def make_step(self, iteration: int, merges: Merges = (), gain: float = 0.0) -> Step:
-        """Return the step to the present features; its indicators may wait for counts of rows."""
+        """Return the step to the current features; its indicators may wait for counts of rows."""
         length = mean_length_of(self._total_length, len(self.present))
-        # the paper's "null" is another feature, known in every row
+        # the paper's "null" is one more feature, known in every row
         null, rows, overlap = self.null_rows, self.n_rows, 0.0
         n_others = len(self.present) + (null is not None) - 1
         if self.observed is not None:
@@ -266,24 +266,24 @@ class RunState:
         return Step(iteration, gain, self, numbers, merges)
 
     def feature_set(self, steps: Iterable[Step]) -> FeatureSet:
-        """Return the features that some steps leave: kept ones first, then those made."""
+        """Return the features after some steps: kept features first, then new ones."""
         merges = tuple(chain.from_iterable(map(attrgetter("merges"), steps)))
         counts = self.primitive_supports, self.counts
         return FeatureSet.compact(self.lineage, self.supports, self.n_rows, merges, *counts)
 
     @property
     def counts(self) -> list[tuple[int, int]] | None:
-        """Rows in which each feature is true and known; None where no cell is missing."""
+        """Rows in which each feature is true, and is known; None without missing cells."""
         observed = self.observed
         return None if observed is None else list(zip(self.supports, observed, strict=True))
 
     def sizes(self, numbers: Iterable[int], at_most: int, *, in_tags: bool) -> NDArray[np.int64]:
-        """Return the tags or literals of features; those beyond a limit as the limit plus 1."""
+        """Count the tags or literals of features, with a maximum of the limit plus 1."""
         size = self.n_tags.__getitem__ if in_tags else self.lineage.length
         return np.array([min(size(number), at_most + 1) for number in numbers], np.int64)
 
     def _add(self, number: int, known: int, sign: int) -> None:
-        """Add a feature to the sums over the present ones, or take it out (−1)."""
+        """Add a feature to the sums over the current features, or subtract it (−1)."""
         support = self.supports[number]
         self._known[known] += sign
         if not self._known[known]:
@@ -308,13 +308,13 @@ class RunState:
 
 
 class _ExactSum:
-    """A sum of floats without rounding: what is added and taken out again leaves no trace."""
+    """An exact sum of floats: adding a number and subtracting it again changes nothing."""
 
     def __init__(self) -> None:
         self.parts: list[float] = []
 
     def add(self, value: float) -> None:
-        """Add a number: the parts do not overlap, as in ``math.fsum``."""
+        """Add a number to the non-overlapping partial sums, like ``math.fsum``."""
         parts = []
         for part in self.parts:
             large, small = (value, part) if abs(value) >= abs(part) else (part, value)
@@ -328,7 +328,7 @@ class _ExactSum:
 def write_merges(
     joined: Iterable[tuple[int, int, int, Numbers, float]], pairs: Pairs
 ) -> tuple[Merge, ...]:
-    """Return merges with their tests: iteration, left, right, what was made and saved of each."""
+    """Create merges from tests and the iteration, pair, new features and saving of each merge."""
     cutoff = pairs.cutoff
     numbers = pairs.r, pairs.score, pairs.p_value, pairs.p_adjusted, cutoff.threshold
     counts = pairs.counts

@@ -1,15 +1,15 @@
-"""Pairwise search: the best pair is replaced by its conjunctions, one pair after the other.
+"""Pairwise search: replace the best pair by its conjunctions, one pair after the other.
 
-By bits or by joint counts, each column has an upper bound of what its best pair is worth. A merge
-changes three columns, whose bounds are made anew; the bounds of all others stay valid, but for a
-small rise that is known. So the best pair of all is found by looking at the few columns whose
-bounds come first, until the first one is exact: never at all pairs.
+By bits or by joint counts, each column has an upper bound for the gain of its best pair. A merge
+changes three columns, whose bounds are recomputed. The bounds of all other columns stay valid,
+except for a small rise that is known. So the search examines only the few columns with the largest
+bounds, until the largest one is exact, and never all pairs.
 
-By evidence, a pair has two tables: that of its features as they are now, and that of the rows that
-have all tags of its patterns. Its evidence is the smaller of the two. The first changes only when
-one of its features does, the second never, so each column keeps its best pair until that pair
-changes. Patterns are counted only when a pair would come first: until then the evidence of the
-features alone is a bound.
+By evidence, a pair has two tables: that of its current features, and that of the rows that have all
+tags of its patterns. Its evidence is the smaller of the two. The first changes only with its
+features, and the second never, so each column keeps its best pair until that pair changes.
+Patterns are counted only when a pair would come first; until then the evidence of the features is
+a bound.
 
 C finds the same pairs as NumPy, but much faster.
 """
@@ -41,17 +41,17 @@ from conjunct.ufc.run_state import Numbers, RunState, Step, check_source, write_
 if TYPE_CHECKING:
     from conjunct.ufc.run import Plan
 
-# Values of x·log2(x) that C looks up; beyond, NumPy computes them.
+# size of the table of x·log2(x) in C; NumPy computes larger values
 _LARGEST_TABLE = 1 << 24
-# merges that C makes before it is known whether the run goes on
+# merges that C makes in advance, before it is known whether the run continues
 _MOST_AHEAD = 128
 
 Tags = tuple[int, ...]
-"""A pattern: the ranks of the names of its tags, rising."""
+"""A pattern as the sorted ranks of the names of its tags."""
 
 
 class Pair(NamedTuple):
-    """Two columns, and how often they are true in the rows in which both are known."""
+    """Two columns, and their counts in the rows in which both are known."""
 
     left: int
     right: int
@@ -68,13 +68,13 @@ class Pair(NamedTuple):
 
 
 Found = tuple[Pair, float | None]
-"""A pair that was merged, and its evidence if pairs are chosen by that."""
+"""A merged pair, and its evidence if pairs are chosen by evidence."""
 
 
 class OpenMerge(NamedTuple):
-    """A pair that was joined: its features, what they became, and its columns.
+    """A joined pair: its features, the new features, and its columns.
 
-    ``saved`` are the bits that it brought less what it cost.
+    ``saved`` is the gain of the merge in bits, minus its cost.
     """
 
     iteration: int
@@ -89,8 +89,8 @@ class OpenMerge(NamedTuple):
 class PairwiseSearch:
     """The features of columns, and the merges so far.
 
-    ``features`` has the feature of each column, None for one that is true nowhere any more. The
-    tests of merges are computed for many at once, on first use.
+    ``features`` has the feature of each column, or None if no row is left in which it is true. The
+    tests of merges are computed in batches, on first use.
     """
 
     def __init__(
@@ -124,12 +124,12 @@ class PairwiseSearch:
             self._found = find_evident(merging, patterns, state, rewrites, plan.max_length)
 
     def steps(self) -> Iterator[Step]:
-        """Yield the next merges, for as long as a pair may be joined."""
+        """Yield the next merges while a pair may be joined."""
         state, features, merging = self._state, self.features, self._merging
         for iteration, (pair, value) in enumerate(self._found, self._n_before + 1):
             cost = merge_cost(state.n_rows, state.n_occurring, iteration)
             if features[pair.left] > features[pair.right]:
-                # the earlier feature is written first
+                # the earlier feature comes first
                 right, left, n_rows, right_support, left_support, joint = pair
                 pair = Pair(left, right, n_rows, left_support, right_support, joint)
             left, right, _, left_support, right_support, joint = pair
@@ -137,11 +137,11 @@ class PairwiseSearch:
             both, right_only, left_only = joint, right_support - joint, left_support - joint
             observed = merging.observed
             if not isinstance(observed, int):
-                # the counts of the pair are those of the rows in which both are known
+                # the counts of the pair refer to the rows in which both are known
                 columns = [len(features), right, left]
                 both, right_only, left_only = merging.supports[columns].tolist()
                 known = tuple(observed[columns].tolist())
-            # none of a pair of present features was ever joined
+            # a pair of current features was never joined before
             conjoin = state.lineage.conjoin_new
             made = (
                 conjoin(f, g) if both else None,
@@ -149,7 +149,7 @@ class PairwiseSearch:
                 conjoin(f, ~g) if left_only else None,
             )
             of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
-            # the bits that the merge saved in Krimp's code, or its evidence less its cost
+            # the bits that the merge saved in Krimp's code, or its evidence minus its cost
             saved = state.enter(f, g, of_pair, made, parts, known)
             if value is not None:
                 saved = value - cost
@@ -160,7 +160,7 @@ class PairwiseSearch:
             yield state.make_step(iteration, self._write, self._criterion.gain(saved, cost))
 
     def _write(self, iteration: int) -> tuple[Merge]:
-        """Return the merge of an iteration."""
+        """Create the merge of an iteration."""
         k = iteration - self._n_before - 1
         if k >= len(self._merges):
             *joined, costs_, of_pairs = zip(*self._open, strict=True)
@@ -182,10 +182,10 @@ class PairwiseSearch:
 
 
 class Order:
-    """The worth of pairs: the bits that they save or, for steepest descent on OI, joint counts.
+    """The value of pairs: the bits that they save or, for steepest descent on OI, joint counts.
 
-    Where cells are missing, a pair is judged in the rows in which both are known, and S is the
-    number of cells that are known to be true.
+    With missing cells, a pair is judged by the rows in which both are known, and S is the number of
+    cells that are known to be true.
     """
 
     def __init__(
@@ -196,18 +196,18 @@ class Order:
         self._by_text = text_order(features, state.lineage)
         self._max_length = plan.max_length
         self._in_tags = plan.criterion.counts_tags
-        # a column that is gone meets no other, whatever its size
+        # a removed column has no common row with others, so its size does not matter
         numbers, longest = [number or 0 for number in features], plan.max_length or 0
         self.sizes = GrowableArray(state.sizes(numbers, longest, in_tags=self._in_tags))
         self.costs: GrowableArray | None = None
         if plan.criterion.saves_bits:
-            # bits that name the pattern of each column
+            # the bits that name the pattern of each column
             costs = [0.0 if number is None else state.costs[number] for number in features]
             self.costs = GrowableArray(np.array(costs))
         self._known = state.total, state.n_used
 
     def select_short(self, pairs: Contingency) -> Contingency:
-        """Return the pairs that are not too long together."""
+        """Return the pairs whose union is not too long."""
         if self._max_length is None:
             return pairs
         sizes = self.sizes.values
@@ -220,7 +220,7 @@ class Order:
         return saved_bits(pairs, self._state.total, self._state.n_used, self.costs.values)
 
     def first_of(self, ties: Contingency) -> tuple[int, int]:
-        """Return the columns of the pair that comes first, of those of equal worth."""
+        """Return the columns of the first of several pairs with equal value."""
         second: Any = ties.joint
         if self.costs is None:
             second = self._filter.score(phi(*ties.table), ties)
@@ -230,7 +230,7 @@ class Order:
         return columns[sort_ties(columns, self._by_text)[0]]
 
     def note_merge(self, left: int, right: int) -> None:
-        """Take notice of a merge: the new column has the next position."""
+        """Record a merge, whose new column has the next position."""
         if self._max_length is not None:
             sizes = self.sizes.values
             size = min(sizes[left] + sizes[right], self._max_length + 1)
@@ -242,7 +242,7 @@ class Order:
             self.costs.append(costs[left] + costs[right])
 
     def rise(self, largest_joint: int) -> float:
-        """Return by how much at most other pairs are worth more than when it was last asked for."""
+        """Return an upper bound of how much the value of other pairs rose since the last call."""
         if self.costs is None:
             return 0.0
         (total, n_used), self._known = self._known, (self._state.total, self._state.n_used)
@@ -257,9 +257,9 @@ def find_best(
     pair_filter: PairFilter,
     features: Sequence[Any],
 ) -> Iterator[Found]:
-    """Merge and yield the best pairs, one after the other; the state is to follow before the next.
+    """Merge and yield the best pairs in turn; the caller must update the state after each pair.
 
-    By C, where that can compute what pairs are worth and which may be joined.
+    This uses C if C can compute the values of pairs and the test.
     """
     order = Order(state, plan, pair_filter, features)
     best: BestPairs | CompiledBest
@@ -279,29 +279,29 @@ def find_best(
 
 
 class BestPairs:
-    """The pairs that may be joined, of which the best is asked for again and again.
+    """The pairs that may be joined, in a structure that repeatedly returns the best one.
 
-    A bound is kept less the rise of its time, so that all bounds rise together.
+    Bounds are stored minus the total rise at that time, so all bounds rise together.
     """
 
     def __init__(self, merging: Merging, pair_filter: PairFilter, order: Order) -> None:
         self._merging = merging
         self._filter = pair_filter
         self._order = order
-        # look at each pair once, and put it in the bound of one of its columns
+        # each pair contributes to the bound of one of its columns
         bounds = np.full(merging.n_columns, -math.inf)
         for pairs in merging.first.pair_blocks():
-            # all tests at once: where chance explains most pairs, one by one would take long
+            # test all pairs at once, because single tests are slow if chance explains most pairs
             some = order.select_short(pairs.take(np.flatnonzero(pair_filter.accepts(pairs))))
             np.maximum.at(bounds, some.left, order.worth(some))
         self._bounds = GrowableArray(bounds)
-        # after how many merges each bound was made
+        # the number of merges when each bound was computed
         self._made_at = GrowableArray(np.full(merging.n_columns, -1))
         self._n_merges = 0
         self._rise = 0.0
-        # the pairs of columns whose bounds are exact, and what they are worth
+        # the pairs of columns whose bounds are exact, and their values
         self._rows: dict[int, tuple[Contingency, Floats]] = {}
-        # partners that the exact test has refused, for as long as neither column changes
+        # partners that the exact test has rejected, until one of the columns changes
         self._refused: dict[int, set[int]] = {}
 
     def best(self) -> Pair | None:
@@ -311,7 +311,7 @@ class BestPairs:
             highest = bounds.max(initial=-math.inf)
             if highest == -math.inf:
                 return None
-            # every column whose bound reaches the first one has a say
+            # all columns with the highest bound are candidates
             first = np.flatnonzero(bounds >= highest)
             stale = first[self._made_at.values[first] != self._n_merges].tolist()
             for column in stale:
@@ -336,7 +336,7 @@ class BestPairs:
         self._bounds.values[[left, right]] = math.inf
 
     def _renew(self, column: int) -> None:
-        """Make the bound of a column exact, but for pairs that the exact test would refuse."""
+        """Make the bound of a column exact, except for pairs that the exact test would reject."""
         pairs = self._merging.row(column)
         pairs = self._order.select_short(pairs.take(np.flatnonzero(self._filter.may_accept(pairs))))
         if refused := self._refused.get(column):
@@ -350,13 +350,13 @@ class BestPairs:
         self._made_at.values[column] = self._n_merges
 
     def _refuses_some(self, columns: list[int]) -> bool:
-        """Put the pairs that would come first to the exact test; return True if it refuses any."""
+        """Test the pairs that would come first exactly; return True if any is rejected."""
         if not self._filter.needs_more_than_r:
             return False
         refuses_any = False
         for column in columns:
             pairs, worth = self._rows[column]
-            # what no other column can beat is tested together
+            # test all pairs together that no other column can beat
             others = np.delete(self._bounds.values, column).max(initial=-math.inf)
             first = np.flatnonzero(worth >= min(others + self._rise, worth.max()))
             refused = first[~self._filter.confirms(pairs.take(first))]
@@ -372,8 +372,8 @@ class BestPairs:
 
 
 class CompiledBest:
-    """The same as ``BestPairs``, found by C; where rounding or a test is a close call, NumPy's
-    numbers decide, so that the pair is the same.
+    """``BestPairs`` in C. NumPy's numbers decide close calls of rounding or of a test, so both
+    find the same pairs.
     """
 
     def __init__(self, merging: CompiledMerging, pair_filter: PairFilter, order: Order) -> None:
@@ -390,10 +390,10 @@ class CompiledBest:
         return None
 
     def note_merge(self, left: int, right: int) -> None:
-        """Do nothing: C knows."""
+        """Do nothing, because C has already recorded the merge."""
 
     def _first_of(self, pairs: list[Pair]) -> Pair | None:
-        """Return the best of some pairs; ``None`` if the test refuses any, which C then skips."""
+        """Return the best of some pairs; ``None`` if the test rejects any, which C then skips."""
         by_columns = {(pair.left, pair.right): pair for pair in pairs}
         left, right, _, *table = np.array([*by_columns.values()], np.int64).T
         counts = Contingency(left, right, self._merging.n_rows, *table)
@@ -413,13 +413,13 @@ def find_evident(
     rewrites: Sequence[MergeRewrite],
     max_length: int | None,
 ) -> Iterator[Found]:
-    """Merge and yield the pairs with the most evidence, one after the other, and that."""
+    """Merge and yield the pairs with the most evidence, with that evidence."""
     # patterns are compared by the ranks of their names
     primitives = state.lineage.primitives
     ranks = np.empty(len(primitives), np.int64)
     ranks[sorted(range(len(primitives)), key=primitives.__getitem__)] = np.arange(len(ranks))
     tags: list[Tags] = [*zip(ranks.tolist())]
-    # whether a feature is true wherever its tags are: as long as it was not merged
+    # True for a feature that is true in all rows with its tags, until it is merged
     is_whole = [True] * len(primitives)
     for one in rewrites:
         tags.append(tuple(sorted(tags[one.left] + tags[one.right])))
@@ -439,14 +439,14 @@ def find_evident(
     pointer = patterns if isinstance(patterns, NativePatterns) else None
     merging.begin_evidence(logs, max_length, rows, tags, pointer)
     most, n_rows = 1, merging.n_rows
-    # more at a time, as the run grows long: what is made after its end is of no use
+    # start with a single merge ahead, because merges after the end of the run are wasted
     while (merged := merging.run_evidence(most)) is not None:
         for (left, right, *counts), value in merged:
             yield Pair(left, right, n_rows, *counts), value
         if not merged:
             return
         most = min(2 * most, _MOST_AHEAD)
-    # columns or patterns are not in C
+    # C has no columns or patterns
     while (found := merging.most_evidence()) is not None:
         (left, right, *counts), value, is_known = found
         if not is_known:
@@ -464,7 +464,7 @@ def find_evident(
 
 
 class EvidencePairs:
-    """Find and merge the best pairs by NumPy, where there is no C or counts are large."""
+    """Find and merge the best pairs with NumPy, if C is not available or counts are large."""
 
     def __init__(
         self,
@@ -480,19 +480,19 @@ class EvidencePairs:
         self._is_whole = is_whole
         self._max_length = max_length
         self._lengths = GrowableArray(np.array([*map(len, tags)], np.int64))
-        # the evidence of pairs of patterns, each counted once
+        # the evidence of pairs of patterns, so that each pair is counted only once
         self._caps: dict[frozenset[int], float] = {}
-        # of the best pair of each column; no less than that where it is stale
+        # for each column the evidence of its best pair, or an upper bound if that is stale
         self._values = GrowableArray(np.full(len(tags), math.inf))
         self._is_stale = GrowableArray(np.ones(len(tags), np.bool_))
         self._rows: dict[int, tuple[Contingency, Floats]] = {}
 
     def merge(self) -> Iterator[Found]:
-        """Merge the best pairs, one after the other, and yield each with its evidence."""
+        """Merge the best pairs in turn, and yield each with its evidence."""
         tags, is_whole = self._tags, self._is_whole
         while (found := self._best()) is not None:
             left, right = found[0][:2]
-            # the best pairs of all columns that meet one of the two may change
+            # the best pair may change in all columns with rows in common with one of the two
             for column in (left, right):
                 self._is_stale.values[self._merging.row(column).right] = True
             self._merging.merge(left, right)
@@ -528,7 +528,7 @@ class EvidencePairs:
                     self._renew(column)
                 pairs, of_pairs = self._rows[column]
                 ties += Pair.each_of(pairs.take(np.flatnonzero(of_pairs == of_pairs.max())))
-            # the larger joint count first, then by name
+            # larger joint count first, then by name
             pair = min(ties, key=lambda one: (-one.joint, sorted(self._tags[k] for k in one[:2])))
             columns = pair[:2]
             is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]

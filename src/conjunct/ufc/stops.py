@@ -1,4 +1,4 @@
-"""Rules of uFC: their base, and those that stop a run. The search does not know when to end."""
+"""The base of all rules of uFC, and the rules that stop a run. The search itself never ends it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Setting = str | int | float | bool | None
 
 
 class Rule(BaseEstimator):
-    """A rule of uFC. Its settings are parameters of scikit-learn; it checks and explains itself."""
+    """A rule of uFC with parameters of scikit-learn, which checks and explains itself."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    """A description of the rule, in a line of the command line's help."""
+    """A description of the rule for the help of the command line, in one line."""
 
     def check(self) -> None:
-        """Refuse settings that cannot be used, by name."""
+        """Refuse invalid settings by name."""
         check_parameters(self)
 
     def record(self) -> dict[str, Setting]:
-        """Return the rule as it is written to files."""
+        """Return the rule in the form that files store."""
         return {"rule": self.name, **self.get_params(deep=False)}
 
 
@@ -42,15 +42,15 @@ R = TypeVar("R", bound=Rule)
 
 
 class RuleRegistry(Registry[type[R]]):
-    """The rules of a family; ``what`` is the parameter that takes one."""
+    """The rules of a family; ``what`` is the name of the parameter."""
 
     def __init__(self, what: str, home: str) -> None:
         super().__init__(what, home)
-        # a report asks for the rule of its model thousands of times
+        # a report calls this thousands of times
         self._by_name: dict[str, R] = {}
 
     def make(self, value: object) -> R | None:
-        """Return the rule that a name, a rule or the output of ``Rule.record`` stands for."""
+        """Create the rule that a name, a rule or the output of ``Rule.record`` describes."""
         for rule in self.values():
             if isinstance(value, rule):
                 return value
@@ -64,9 +64,9 @@ class RuleRegistry(Registry[type[R]]):
             raise InputError(f"{self.what}: {error}") from None
 
     def resolve(self, value: object) -> R:
-        """Return the rule that a value stands for, or raise an error that says what is wrong.
+        """Return the rule that a value describes, or raise an error that explains the problem.
 
-        A name always gives the same object, which must not be changed; ``make`` gives new ones.
+        A name always gives the same object, which must not be changed; ``make`` creates new ones.
         """
         if isinstance(value, str) and value in self._by_name:
             return self._by_name[value]
@@ -82,30 +82,30 @@ class RuleRegistry(Registry[type[R]]):
 
 
 class Stop(Rule):
-    """Base of the stopping rules."""
+    """Base class of the stopping rules."""
 
     counts_null: bool = False
     """True if the overlapping index counts the paper's artificial feature "null"."""
 
     @abstractmethod
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps up to the last one that is kept. The first, the primitives, always is."""
+        """Yield the steps to keep. The first step, the primitives, is always kept."""
 
     @abstractmethod
     def why(self, run: Run) -> str:
-        """Return why the last step that was tried was not kept."""
+        """Explain why the last step was tried but not kept."""
 
     def ends_early(self, run: Run) -> bool:
-        """Return True if the run ended for another reason than what the rule is about."""
+        """Return True if the run ended for a reason other than that of the rule."""
         return False
 
     def why_nothing(self, run: Run) -> str:
-        """Return why nothing was kept, and what would help with these data."""
+        """Explain why nothing was kept, and what would help with these data."""
         return self.why(run)
 
 
 class MayCountNull(Stop):
-    """Base of the rules that can count the feature "null"."""
+    """Base class of the rules that can count the feature "null"."""
 
     constraints: ClassVar[dict[str, Constraint]] = {"null_feature": FLAG}
 
@@ -122,10 +122,10 @@ STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")
 
 @STOPS.enter
 class NoGainStop(Stop):
-    """Keep the steps as long as each is worth it by its criterion.
+    """Keep steps while each one pays by its criterion.
 
-    With ``"evidence"``: more evidence than the merge costs. With all others: a shorter
-    description of the data in Krimp's code.
+    With ``"evidence"``, the evidence must exceed the cost of the merge. With all other criteria,
+    the description of the data in Krimp's code must become shorter.
 
     Examples
     --------
@@ -179,9 +179,9 @@ class NoStop(MayCountNull):
         return run.plan.criterion.why_no_more(run)
 
 
-# an overlapping index below which there is little for RMS to weigh complexity against
+# below this overlapping index, RMS depends almost only on complexity
 _LOW_OVERLAP = 0.1
-# mean literals of a formula beyond which a run ends
+# a run ends before formulas have more literals on average
 _READABLE_LENGTH = 100
 
 
@@ -189,8 +189,8 @@ _READABLE_LENGTH = 100
 class RmsStop(MayCountNull):
     """Keep the last iteration before the RMS of OI and C0 rises.
 
-    Where C0 has no meaning (no more distinct rows than columns) one iteration is made: the least
-    that constructs anything.
+    If C0 is undefined (not more distinct rows than columns), make one iteration: the least that
+    constructs anything.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ class RmsStop(MayCountNull):
     summary = "the paper's: before the RMS of overlap (OI) and growth (C0) rises"
 
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
-        # They end, too, before formulas have more than _READABLE_LENGTH literals on average: with
-        # many distinct rows C0 stays near 0 whatever is constructed, and RMS alone would go on
-        # until formulas have millions of literals.
+        # Runs also end before formulas have more than _READABLE_LENGTH literals on average. With
+        # many distinct rows C0 always stays near 0, so RMS alone would continue until formulas
+        # have millions of literals.
         waiting = iter(steps)
         first = next(waiting)
         if isnan(first.indicators.rms):
@@ -233,16 +233,16 @@ class RmsStop(MayCountNull):
         before, after = run.kept[-1].indicators, run.tried[-1].indicators
         if isnan(before.rms):
             return (
-                f"C0 has no meaning for {run.n_distinct_rows} distinct rows and "
+                f"C0 is undefined for {run.n_distinct_rows} distinct rows and "
                 f"{run.state.n_columns} columns, so the RMS stop cannot be used: one iteration was "
                 f"made. Set max_iter or criterion='evidence'"
             )
         if _is_too_long(run):
             return (
-                f"Iteration {run.n_iter} is the last whose formulas have {_READABLE_LENGTH} "
-                f"literals or fewer on average, and RMS still falls: with {run.n_distinct_rows} "
-                f"distinct rows C0 hardly grows. Set max_length (for instance max_length=4), or "
-                f"max_iter to choose"
+                f"RMS still falls after iteration {run.n_iter}, but the next formulas would have "
+                f"more than {_READABLE_LENGTH} literals on average: with {run.n_distinct_rows} "
+                f"distinct rows, C0 grows very slowly. Set max_length (for instance max_length=4) "
+                f"or max_iter"
             )
         return (
             f"It stopped after {run.iterations_text}: the next would raise RMS from "
@@ -262,7 +262,7 @@ class RmsStop(MayCountNull):
 
 
 def _rise_text(before: float, after: float) -> str:
-    """Return two numbers with three digits, or more if these are the same."""
+    """Write two numbers with three digits, or with more if needed to distinguish them."""
     texts = ((f"{before:.{n}g}", f"{after:.{n}g}") for n in range(3, 18))
     low, high = next(pair for pair in texts if pair[0] != pair[1] or before == after)
     return f"{low} to {high}"

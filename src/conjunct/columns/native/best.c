@@ -1,15 +1,15 @@
-/* Which pairs may be the best: those that save most bits, of those whose association is real.
+/* Finds the pairs that may be the best: of the significant pairs, those that save the most bits.
 
-   The same as BestPairs in ufc/pairwise.py, which is to be read first. Logarithms here may
-   differ from NumPy's in the last digits. So all pairs are given that come so near to the best that
-   rounding could matter, and what NumPy computes for these decides. */
+   This is BestPairs of ufc/search.py in C; read that first. Logarithms here may differ from NumPy's
+   in the last digits. So the result has all pairs that are so close to the best that rounding could
+   matter, and NumPy's numbers decide between them. */
 #include "native.h"
 
 #define BLOCK 64
 #define CACHE (1 << 15)
-/* logarithms beyond are computed when they are wanted */
+/* logarithms of larger numbers are computed when needed */
 #define LARGEST_TABLE (1 << 22)
-/* what logarithms of p-values may differ by: where one term of a sum decides, and the whole sum */
+/* tolerances of logarithms of p-values, if one term of a sum decides and if the whole sum does */
 #define NEAR_TERM 3e-4
 #define NEAR_SUM 1e-6
 #define LN2 0.69314718055994530942
@@ -41,7 +41,7 @@ static inline double log_factorial(const Pairs *p, int64_t n) {
     return n < p->n_log_factorials ? p->log_factorials[n] : lgamma((double)n + 1);
 }
 
-/* Of a column: the logarithm of s! (n − s)!, which every test of it has in it. */
+/* The logarithm of s! (n − s)! of a column, which occurs in all of its tests. */
 static void set_log_sides(Pairs *p, int32_t column) {
     const int64_t s = p->supports[column];
     p->log_sides[column] = log_factorial(p, s) + log_factorial(p, p->n_rows - s);
@@ -63,14 +63,14 @@ static void set_bound(Pairs *p, int32_t column, double bound) {
     p->highest[block] = highest;
 }
 
-/* Nothing is known of a column yet. */
+/* Resets a column about which nothing is known yet. */
 static void forget(Pairs *p, int32_t column) {
     p->made_at[column] = -1;
     set_bound(p, column, INFINITY);
 }
 
-/* What pairs are worth from now on. `alpha`: the highest p-value, or 0 for no test; `max_size`:
-   the largest sum of the sizes of two columns, or 0. */
+/* Sets how pairs are valued. `alpha` is the highest p-value, or 0 for no test; `max_size` is the
+   largest sum of the sizes of two columns, or 0 for no limit. */
 int native_order(Pairs *p, double total, double n_used, double alpha, int32_t max_size,
                  const double *costs, const int32_t *sizes) {
     int64_t largest = 0;
@@ -88,7 +88,7 @@ int native_order(Pairs *p, double total, double n_used, double alpha, int32_t ma
     p->max_size = max_size;
     p->has_alpha = alpha > 0;
     p->log_alpha = alpha > 0 ? log(alpha) : 0;
-    /* savings are compared to six decimals, and logarithms are not exact */
+    /* savings are rounded to six decimals for comparisons, and logarithms are not exact */
     p->margin = 2e-6 + 1e-14 * total * log2(total + 2);
     p->n_shrinks = largest < LARGEST_TABLE ? largest + 1 : LARGEST_TABLE;
     p->shrinks = malloc((size_t)p->n_shrinks * sizeof *p->shrinks);
@@ -118,7 +118,7 @@ static inline size_t place_of(Refusal pair) {
             (uint64_t)(uint32_t)pair.other * 0xD6E8FEB86659FD93u) >> 49;
 }
 
-/* Two columns are not to be joined for as long as neither changes. */
+/* Forbids joining two columns until one of them changes. */
 int native_forbid(Pairs *p, int32_t one, int32_t other) {
     if (p->n_forbidden == p->forbidden_room) {
         const int32_t room = 2 * p->forbidden_room + 16;
@@ -132,7 +132,7 @@ int native_forbid(Pairs *p, int32_t one, int32_t other) {
     return 1;
 }
 
-/* Fisher's exact test of a pair with r > 0. */
+/* Fisher's exact test for a pair with r > 0. */
 static int exact_test(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
     const int64_t i = p->supports[one], j = p->supports[other], k = joint, rows = p->n_rows;
     const double n = (double)rows, s = (double)i, t = (double)j, c = (double)k;
@@ -140,7 +140,7 @@ static int exact_test(const Pairs *p, int32_t one, int32_t other, int32_t joint)
                              log_factorial(p, k) - log_factorial(p, i - k) -
                              log_factorial(p, j - k) - log_factorial(p, rows - i - j + k);
     if (log_first > p->log_alpha + NEAR_TERM) return REFUSED;
-    /* the terms of the tail fall at least as fast as the first two do */
+    /* the terms of the tail fall at least as fast as the first two */
     const double falls = (s - c) * (t - c) / ((c + 1) * (n - s - t + c + 1));
     if (falls < 1 && log_first - log1p(-falls) < p->log_alpha - NEAR_TERM) return CONFIRMED;
     double sum = 1, term = 1;
@@ -167,11 +167,11 @@ static int tested(const Pairs *p, int32_t one, int32_t other, int32_t joint) {
     return found;
 }
 
-/* In how many rows at least a column must meet a partner for a pair that is worth `least`.
+/* Returns the minimum number of common rows with a partner for a pair with the value `least`.
 
-   Of all partners that it meets in a rows, one that is nowhere else would be best. What that is
-   worth is computed for one number after the other, from `fewest` on, up to the first that is
-   enough; what is worth so little less that rounding may matter is enough. */
+   Of all partners with a given number of common rows, one without other rows would be best. Its
+   value is computed for increasing numbers from `fewest` on, until it reaches `least`, or is below
+   it by so little that rounding may matter. */
 static int64_t enough(const Pairs *p, int32_t column, double least, int64_t fewest) {
     const int64_t s = p->supports[column];
     const double log_total = log2(p->total), cells = p->total + p->n_used + 1, share = 1 / p->total;
@@ -184,13 +184,13 @@ static int64_t enough(const Pairs *p, int32_t column, double least, int64_t fewe
     return fewest;
 }
 
-/* What was seen of the pairs of a column: how many are in `seen`, the best of them and its place. */
+/* A summary of the pairs of a column: their number in `seen`, and the best pair and its place. */
 typedef struct { int32_t n, at; double best; } Look;
 
-/* Looks at the pairs of a column that may be joined and are worth `least` or nearly so. Where that
-   is −∞, those that are clearly worth less than one before them may be left out, as only the best
-   is looked for. With `is_tested`, what is better than all before it is tested, and left out if it
-   is refused. */
+/* Examines the pairs of a column that may be joined and whose value is at least, or nearly,
+   `least`. If `least` is −∞, only the best pair matters, so pairs with clearly lower values than
+   an earlier one may be left out. With `is_tested`, a pair that is better than all earlier ones is
+   tested, and left out if rejected. */
 static Look look_at(Pairs *p, int32_t column, double least, int is_tested) {
     const int64_t s = p->supports[column], n_rows = p->n_rows;
     const int32_t *matrix =
@@ -242,10 +242,10 @@ static void renew(Pairs *p, int32_t column) {
     set_bound(p, column, look.best - p->rise);
 }
 
-/* A pair that may be the best: its columns, their supports, and in how many rows they meet. */
+/* A pair that may be the best: its columns, their supports, and the number of common rows. */
 typedef struct { int32_t left, right, left_support, right_support, joint; } Found;
 
-/* Adds a pair, unless it is found from its other column too, which has the smaller number. */
+/* Adds a pair, unless it is also found from its other column, which has the smaller number. */
 static int32_t add_found(const Pairs *p, Found *out, int32_t n, int32_t room, int32_t column,
                          int32_t other, int32_t joint, double least) {
     if (other < column && p->bounds[other] >= least) return n;
@@ -254,7 +254,7 @@ static int32_t add_found(const Pairs *p, Found *out, int32_t n, int32_t room, in
     return n + 1;
 }
 
-/* The pairs of a column that come near to the best. */
+/* Adds the pairs of a column that are close to the best. */
 static int32_t add_near(Pairs *p, int32_t column, double least, Found *out, int32_t n_out,
                         int32_t room) {
     const Look look = look_at(p, column, least + p->rise, 0);
@@ -266,8 +266,8 @@ static int32_t add_near(Pairs *p, int32_t column, double least, Found *out, int3
     return n_out;
 }
 
-/* The pairs that may be the best, the smaller column first; how many they are, of which no more
-   than `room` are written. Where there is only one and its test is not decided, it comes twice. */
+/* Writes the pairs that may be the best, smaller column first, but at most `room` of them; returns
+   their number. A single pair with an undecided test is written twice. */
 int32_t native_best(Pairs *p, Found *out, int32_t room) {
     const int32_t n_blocks = (p->n + BLOCK - 1) / BLOCK;
     double least = -INFINITY;
@@ -283,7 +283,7 @@ int32_t native_best(Pairs *p, Found *out, int32_t room) {
             renew(p, first);
             continue;
         }
-        /* every column whose bound comes as near has a say */
+        /* examine every column whose bound is as close */
         least = highest - p->margin;
         int n_renewed = 0;
         for (int32_t b = 0; b < n_blocks; b++) {
@@ -307,7 +307,7 @@ int32_t native_best(Pairs *p, Found *out, int32_t room) {
     return n;
 }
 
-/* By how much at most a merge makes other pairs worth more: largest_rise in features/code.py. */
+/* An upper bound of how much a merge raises other values: largest_rise in features/code.py. */
 static double largest_rise(double total, double n_used, double joint, double added,
                            double largest) {
     const double after = total - joint, used_after = n_used + added;

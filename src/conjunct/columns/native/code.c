@@ -1,7 +1,7 @@
-/* What is asked for in rows: the same as RowCode in features/code.py, which is to be read first.
+/* The questions of the complete code: RowCode of features/code.py in C; read that first.
 
-   A line of cells is a feature, those of the primitives first. Some rows at a time, so that the
-   ranks of all features stay in the cache. */
+   A line of cells is a feature; primitives come first. Rows are processed in blocks, which keeps
+   the ranks of all features in the cache. */
 #include "native.h"
 
 #define ROWS 64
@@ -11,7 +11,7 @@ typedef struct {
     const int64_t *left, *right;
     const uint32_t *turns;
     int64_t n_variables;
-    /* the values of variable v are from starts[v] to starts[v + 1] */
+    /* the values of variable v are at starts[v] to starts[v + 1] */
     const int64_t *values, *starts;
 } Code;
 
@@ -66,8 +66,8 @@ static void other_values(const Code *code, const uint32_t *there, uint32_t *othe
     }
 }
 
-/* The lines of all features, in place after those of the primitives; false is NULL where nothing is
-   missing. */
+/* Computes the lines of all features in place, after those of the primitives; `false` is NULL
+   without missing cells. */
 static void merge(const Code *code, uint8_t *cells, uint8_t *denied, int64_t n_rows) {
     for (int64_t k = 0; k < code->n_features - code->n_primitives; k++) {
         const int64_t i = code->left[k] * n_rows, j = code->right[k] * n_rows;
@@ -107,9 +107,9 @@ static void set_ranks(const Code *code, const uint8_t *lines, uint8_t wanted, in
     }
 }
 
-/* Cells of the primitives become those of all features. How each is asked for goes to asked: 0 not
-   at all, 1 with its first probability, 2 with its second; and the counts of that are added up.
-   Ranks has room for as many lines of ROWS as there are features, three times with variables. */
+/* Computes the cells of all features from those of the primitives. Writes the question to `asked`
+   (0: none, 1: with the first probability, 2: with the second), and adds up the counts. `ranks` has
+   room for one line of ROWS per feature, or three lines with variables. */
 void native_ask(int64_t n_features, int64_t n_primitives, const int64_t *left, const int64_t *right,
                 const uint32_t *turns, int64_t n_variables, const int64_t *values,
                 const int64_t *starts, int64_t n_rows, uint8_t *cells, uint8_t *denied,
@@ -158,8 +158,9 @@ void native_ask(int64_t n_features, int64_t n_primitives, const int64_t *left, c
     }
 }
 
-/* For each merge: rows in which both patterns are known, that have all tags of the left one, of the
-   right one, of both. Known is NULL where nothing is missing; both have room for all patterns. */
+/* Counts for each merge the rows in which both patterns are known, and those with all tags of the
+   left one, of the right one, of both. `known` is NULL without missing cells; both arrays have room
+   for all patterns. */
 void native_patterns(int64_t n_primitives, int64_t n_merges, const int64_t *left,
                      const int64_t *right, int64_t n_rows, uint8_t *cells, uint8_t *known,
                      int64_t *tables) {

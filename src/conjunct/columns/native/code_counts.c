@@ -1,6 +1,6 @@
-/* The complete code where no cell is missing: native_ask of code.c, which is to be read first, for
-   counts and probabilities alone. Cells are bits, 64 rows at a time, and most lines of ranks hold
-   nothing in most blocks, so that these are skipped. */
+/* The complete code without missing cells: native_ask of code.c, only for counts and probabilities;
+   read that first. Cells are bits, in blocks of 64 rows. In most blocks most lines of ranks are
+   empty, so they are skipped. */
 #include "native.h"
 
 #define ROWS 64
@@ -13,20 +13,20 @@ typedef struct {
     int64_t n_features, n_primitives, n_variables;
     const int64_t *left, *right, *values, *starts;
     const uint32_t *turns;
-    int64_t *counts, *supports;       /* what is counted, or: */
-    const double *logs;               /* of no and yes, of first questions and then of second ones */
-    double *probs;                    /* of the rows of the present block */
-    /* in the present block */
+    int64_t *counts, *supports;       /* the counts, or: */
+    const double *logs;               /* of no and yes, for first and then second questions */
+    double *probs;                    /* of the rows of the current block */
+    /* in the current block */
     uint64_t *masks, *patterns, *seconds;
     Rank *ranks, *others;
-    uint8_t *is_set, *has_others; /* whether a line holds any rank */
+    uint8_t *is_set, *has_others; /* true if a line has any rank */
 } Block;
 
 static inline Rank *line_of(Rank *ranks, int64_t feature) { return ranks + feature * ROWS; }
 
 ALWAYS_INLINE Rank least(Rank a, Rank b) { return a < b ? a : b; }
 
-/* Asks for a line that is needed soon: those of pairs are all over the memory. */
+/* Prefetches a line that is needed soon, because the lines of pairs are scattered in memory. */
 ALWAYS_INLINE void fetch(Rank *line) {
 #ifdef __GNUC__
     __builtin_prefetch(line);
@@ -36,7 +36,7 @@ ALWAYS_INLINE void fetch(Rank *line) {
 #endif
 }
 
-/* The merge that `lower` of code.c makes of three lines, if any of them holds a rank. */
+/* Merges three lines like `lower` of code.c, if any of them has a rank. */
 ALWAYS_INLINE void lower(Block *b, int64_t i, int64_t j, int64_t k) {
     const int first_is_set = b->is_set[k];
     if (!first_is_set && !b->is_set[i] && !b->is_set[j]) return;
@@ -44,7 +44,7 @@ ALWAYS_INLINE void lower(Block *b, int64_t i, int64_t j, int64_t k) {
     Rank *restrict first = line_of(b->ranks, k);
     b->is_set[k] = 1;
     if (!first_is_set) {
-        /* mostly so: the other two stay as they are */
+        /* the usual case, in which the other two do not change */
         for (int r = 0; r < ROWS; r++) first[r] = least(one[r], other[r]);
         return;
     }
@@ -96,7 +96,7 @@ ALWAYS_INLINE void other_values(Block *b) {
     }
 }
 
-/* In which rows a rank comes before a turn. */
+/* Returns the rows in which a rank comes before a turn. */
 typedef uint64_t (*Before)(const Rank *ranks, Rank turn);
 
 static inline uint64_t before_plain(const Rank *ranks, Rank turn) {
@@ -106,7 +106,7 @@ static inline uint64_t before_plain(const Rank *ranks, Rank turn) {
     for (int k = 0; k < 8; k++) {
         uint64_t eight;
         memcpy(&eight, is_before + 8 * k, 8);
-        /* eight bytes of 0 or 1 to eight bits */
+        /* convert eight bytes of 0 or 1 to eight bits */
         mask |= (eight * 0x0102040810204080u >> 56) << 8 * k;
     }
     return mask;
@@ -126,7 +126,7 @@ WIDE static inline uint64_t before_wide(const Rank *ranks, Rank turn) {
             const __m256i some = _mm256_loadu_si256((const __m256i *)(ranks + 32 * k + 16 * l));
             later[l] = _mm256_cmpeq_epi16(_mm256_max_epu16(some, turns), some);
         }
-        /* 16 bits to 8, which puts the second and third quarter in the place of each other */
+        /* convert 16 bits to 8, which swaps the second and third quarter */
         const __m256i packed = _mm256_packs_epi16(later[0], later[1]);
         const int bits = _mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xD8));
         mask |= (uint64_t)(uint32_t)~bits << 32 * k;
@@ -144,7 +144,7 @@ ALWAYS_INLINE void add_logs(double *sums, uint64_t asked, uint64_t true, double 
         sums[r] += asked >> r & 1 ? (true >> r & 1 ? yes : no) : 0.0;
 }
 
-/* Adds to the counts, or gives the logarithm of the probability of each row. */
+/* Adds to the counts, or computes the logarithm of the probability of each row. */
 ALWAYS_INLINE void answer_block(Block *b, int n_rows, Before before) {
     const int64_t n = b->n_features, m = b->n_primitives, n_merges = n - m;
     const uint64_t here = n_rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n_rows) - 1;
@@ -209,11 +209,11 @@ WIDE static void answer_wide(Block *b, int n_rows) { answer_block(b, n_rows, bef
 
 static void answer_plain(Block *b, int n_rows) { answer_block(b, n_rows, before_plain); }
 
-/* Asks the rows from start to stop, start a multiple of 64. `columns` are the addresses of the
-   primitives: lines of bits, or where `lengths` is not NULL lists of rising rows. Without `logs`
-   it adds to `counts`, which has four lines (asked, true then, both again with the second
-   probability), and to `supports`, the rows with all tags of each pattern. With `logs` (of no, then
-   of yes) it gives the logarithm of each row's probability. 1, or 0 where memory ends. */
+/* Asks the rows from start (a multiple of 64) to stop. `columns` has the addresses of the
+   primitives: lines of bits, or sorted lists of rows if `lengths` is not NULL. Without `logs`, adds
+   to `counts`, which has four lines (asked, true, and both for the second probability), and to
+   `supports`, the rows with all tags of each pattern. With `logs` (of no, then of yes), computes
+   the logarithm of each row's probability. Returns 1, or 0 if memory runs out. */
 int native_code(int way, int64_t n_features, int64_t n_primitives, const int64_t *left,
                 const int64_t *right, const uint32_t *turns, int64_t n_variables,
                 const int64_t *values, const int64_t *starts, const uint64_t *columns,
@@ -238,7 +238,7 @@ int native_code(int way, int64_t n_features, int64_t n_primitives, const int64_t
     }
     void (*answer)(Block *, int) = answer_plain;
 #ifdef X86
-    if (way >= 2) answer = answer_wide; /* wider ones wait for memory, too */
+    if (way >= 2) answer = answer_wide; /* wider ways are not faster, because memory is the limit */
 #else
     (void)way;
 #endif

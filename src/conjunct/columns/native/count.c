@@ -1,15 +1,15 @@
 /* Counts the ones of a & b for lines of packed bits.
 
-   Lines are whole 64-bit words. A tile of lines and a piece of each stay in the cache: every line
-   of `left` meets every line of `right` there before the next piece is read. How ones are counted
-   depends on the processor, and is chosen when it runs; the counts do not. */
+   Lines are whole 64-bit words. A tile of lines, with a piece of each line, fits in the cache: all
+   pairs of `left` and `right` lines are counted there before the next piece is read. The method of
+   counting depends on the processor and is chosen at run time; the counts do not depend on it. */
 #include "native.h"
 
 #ifdef X86
 #include <immintrin.h>
 #endif
 
-/* bytes of a line, lines of `left` and lines of `right` that are looked at together */
+/* size of a tile: bytes of a line, lines of `left` and lines of `right` */
 #define PIECE 4096
 #define LEFT_LINES 48
 #define RIGHT_LINES 4
@@ -44,7 +44,7 @@ typedef __m256i V;
 #define BOTH(k) _mm256_and_si256(_mm256_loadu_si256((const V *)a + (k)), \
                                  _mm256_loadu_si256((const V *)b + (k)))
 
-/* x + y + z, bit by bit, is 2 carry + sum; `sum` may be one of the three */
+/* bitwise, x + y + z is 2 carry + sum; `sum` may be one of the three */
 #define ADD(carry, sum, x, y, z) do { \
     V y_ = (y), z_ = (z), half = _mm256_xor_si256(x, y_); \
     carry = _mm256_or_si256(_mm256_and_si256(x, y_), _mm256_and_si256(half, z_)); \
@@ -69,7 +69,7 @@ WITH("avx2,popcnt") static inline V ones_of(V v) {
     return _mm256_sad_epu8(_mm256_add_epi8(lower, upper), _mm256_setzero_si256());
 }
 
-/* Harley and Seal: adders of bits first, so that one look-up in a table serves 16 times 32 bytes */
+/* Harley and Seal's method: bit adders first, so one table lookup serves 16 times 32 bytes */
 WITH("avx2,popcnt") static uint64_t ones_avx2(const uint8_t *a, const uint8_t *b, size_t n_bytes) {
     const size_t n = n_bytes / 32, whole = n / 16 * 16;
     V one = _mm256_setzero_si256(), two = one, four = one, eight = one, sum = one;
@@ -98,7 +98,7 @@ WITH("avx2,popcnt") static uint64_t ones_avx2(const uint8_t *a, const uint8_t *b
 #define WIDE(k) _mm512_popcnt_epi64(_mm512_and_si512(_mm512_loadu_si512(a + 64 * (k)), \
                                                      _mm512_loadu_si512(b + 64 * (k))))
 
-/* the instruction for eight words */
+/* with the instruction for eight words */
 WITH("avx512f,avx512vpopcntdq,popcnt")
 static uint64_t ones_avx512(const uint8_t *a, const uint8_t *b, size_t n_bytes) {
     const size_t n = n_bytes / 64;
@@ -117,10 +117,10 @@ static uint64_t ones_avx512(const uint8_t *a, const uint8_t *b, size_t n_bytes) 
 }
 #endif
 
-/* To be raised with any change of what a function takes or gives. */
+/* Increase this whenever the arguments or results of a function change. */
 int native_version(void) { return 17; }
 
-/* Ways to count, from the one that every processor has to the widest. */
+/* Ways to count, from the one for every processor to the widest. */
 static const Ones ways[] = {
     ones_anywhere,
 #ifdef X86
@@ -128,7 +128,7 @@ static const Ones ways[] = {
 #endif
 };
 
-/* The last way that this processor can go. */
+/* Returns the widest way that this processor supports. */
 int native_best_way(void) {
 #ifdef X86
     __builtin_cpu_init();
@@ -139,14 +139,13 @@ int native_best_way(void) {
     return 0;
 }
 
-/* In how many rows two lines are both true. */
+/* Counts the rows in which two lines are both true. */
 uint64_t count_both(int way, const void *one, const void *other, size_t n_bytes) {
     return ways[way](one, other, n_bytes);
 }
 
-/* Merges two of n lines, which are one after the other in memory with room for one more: their
-   conjunction comes last, and is taken from both. Gives how often it is true with each line as it
-   was before. */
+/* Merges two of n lines, which are consecutive in memory with room for one more. Their conjunction
+   is appended and removed from both. Returns its joint counts with the original lines. */
 void native_merge_lines(int way, uint8_t *lines, size_t n, size_t n_bytes, size_t left,
                         size_t right, int32_t *joint) {
     const Ones ones = ways[way];
@@ -159,24 +158,24 @@ void native_merge_lines(int way, uint8_t *lines, size_t n, size_t n_bytes, size_
     for (size_t k = 0; k < n_bytes / 8; k++) one[k] ^= both[k], other[k] ^= both[k];
 }
 
-/* A piece of some lines, one after the other. */
+/* A piece of some consecutive lines. */
 static void copy_pieces(uint8_t *into, const uint8_t *const *lines, size_t n_lines, size_t at,
                         size_t n) {
     for (size_t k = 0; k < n_lines; k++) memcpy(into + k * PIECE, lines[k] + at, n);
 }
 
-/* Adds how often each line of left[start … stop) is true with each line of right.
+/* Adds the joint counts of each line of left[start … stop) with each line of right.
 
-   Row i of `out`, of 32-bit integers or of 64-bit ones, has n_right cells. With `triangle`, left
-   and right are the same lines, and only cells from the diagonal on are counted. Returns 0, or 1
-   where memory ends. */
+   Row i of `out`, of 32-bit or 64-bit integers, has n_right cells. With `triangle`, left and right
+   are the same lines, and only cells from the diagonal on are counted. Returns 0, or 1 if memory
+   runs out. */
 int native_count(int way, const uint8_t *const *left, size_t start, size_t stop,
                  const uint8_t *const *right, size_t n_right, size_t n_bytes, void *out,
                  int is_wide, int triangle) {
     const Ones ones = ways[way];
     int32_t *narrow = out;
     int64_t *wide = out;
-    /* pieces that are read often are copied to where wide registers read them best */
+    /* copy pieces that are read often to addresses that suit wide registers */
     const int copies = n_right > RIGHT_LINES;
     uint8_t *memory = malloc((LEFT_LINES + RIGHT_LINES) * PIECE + 64);
     if (memory == NULL) return 1;

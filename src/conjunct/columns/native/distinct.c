@@ -1,7 +1,7 @@
-/* How many rows are distinct, exact: rows that have the same place in a table are compared. */
+/* Counts distinct rows exactly: rows with the same place in a table are compared. */
 #include "native.h"
 
-/* Hash bytes quickly. This hash may be weak, because rows of equal hash are compared. */
+/* Hashes bytes quickly. The hash may be weak, because rows with equal hashes are compared. */
 static uint64_t hash_of(const uint8_t *cells, int64_t n) {
     uint64_t hash = (uint64_t)n * 0x9E3779B97F4A7C15u, word = 0;
     int64_t k = 0;
@@ -19,8 +19,8 @@ static uint64_t hash_of(const uint8_t *cells, int64_t n) {
     return hash ^ hash >> 32;
 }
 
-/* Rows of bytes, one after the other: row k from starts[k] to starts[k + 1], or, if starts is
-   NULL, all of them equally long. */
+/* Consecutive rows of bytes: row k is at starts[k] to starts[k + 1], or all rows have the same
+   length if `starts` is NULL. */
 typedef struct { const uint8_t *cells; const int64_t *starts; int64_t length; } Rows;
 
 static const uint8_t *row_at(const Rows *rows, int64_t k) {
@@ -31,13 +31,14 @@ static int64_t length_of(const Rows *rows, int64_t k) {
     return rows->starts ? rows->starts[k + 1] - rows->starts[k] : rows->length;
 }
 
-/* a row and a part of its hash, so that most rows need not be looked at; -1: nothing there */
+/* a row and a part of its hash, which avoids reading most rows; -1: empty */
 typedef struct { int32_t row; uint32_t hash; } Place;
 
-/* Rows whose places are fetched together, while they are still on their way from memory. */
+/* Number of rows whose places are prefetched together. */
 #define TOGETHER 32
 
-/* The first row that equals one, in a table whose size is a power of two; it itself if it is new. */
+/* Returns the first row equal to a row, or the row itself if it is new. The size of the table is a
+   power of two. */
 static int64_t first_of(Place *table, uint64_t room, const Rows *rows, int64_t row, uint64_t hash) {
     const int64_t n = length_of(rows, row);
     const uint32_t upper = (uint32_t)(hash >> 32);
@@ -52,16 +53,16 @@ static int64_t first_of(Place *table, uint64_t room, const Rows *rows, int64_t r
     return row;
 }
 
-/* A number for each row from `first` on, before `last`, which equal rows have in common. */
+/* Computes for each row in [first, last) a number that equal rows share. */
 void native_hash(const uint8_t *cells, const int64_t *starts, int64_t length, int64_t first,
                  int64_t last, uint64_t *hashes) {
     const Rows rows = {cells, starts, length};
     for (int64_t k = first; k < last; k++) hashes[k] = hash_of(row_at(&rows, k), length_of(&rows, k));
 }
 
-/* Distinct rows among those of one part, of n_parts into which hashes divide them. The table has
-   room for a power of two of places, with nothing there; -1 where it becomes too full. Unless
-   `firsts` is NULL, it gets for each row the first that equals it. */
+/* Counts the distinct rows of one of n_parts parts, into which hashes divide the rows. The number
+   of places of the empty table is a power of two; returns -1 if the table becomes too full. Unless
+   `firsts` is NULL, writes to it the first equal row of each row. */
 int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t length,
                         const uint64_t *hashes, int64_t n_rows, int64_t part, int64_t n_parts,
                         Place *table, int64_t room, int32_t *firsts) {
@@ -71,7 +72,7 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
     for (int64_t k = 0; k < n_rows; k++) {
         const int is_ours = n_parts == 1 ||
             (int64_t)((hashes[k] >> 40) * (uint64_t)n_parts >> 24) == part;
-        /* without a jump, which nobody could foresee */
+        /* without a branch, which would be unpredictable */
         ours[n_ours] = k;
         n_ours += is_ours;
         PREFETCH(table + (is_ours ? hashes[k] & (uint64_t)(room - 1) : 0));
@@ -87,10 +88,10 @@ int64_t native_distinct(const uint8_t *cells, const int64_t *starts, int64_t len
     return n_distinct;
 }
 
-/* The hashes of rows of words, in two lanes: hash = scramble(hash ^ word) for each word. They stand
-   for the rows on a cluster, where rows themselves are not compared, so that a scramble is strong: a
-   bijection in which every bit of the input reaches every bit of the output. These are the
-   finalisers of MurmurHash3 and of SplitMix64. `hash_lane` of kernel.py computes the same. */
+/* The hashes of rows of words, in two lanes: hash = scramble(hash ^ word) for each word. They
+   represent rows on a cluster, where rows are not compared. So a scramble must be strong: a
+   bijection in which every bit of the input affects every bit of the output. These are the
+   finalisers of MurmurHash3 and SplitMix64. `hash_lane` of kernel.py computes the same. */
 #define SEED 0x243F6A8885A308D3u
 #define OTHER_SEED 0x13198A2E03707344u
 
@@ -108,11 +109,11 @@ static inline uint64_t scramble_otherwise(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* Write the hash of each row to every step-th word. */
+/* Writes the hash of each row to every step-th word. */
 static inline void hash_lane(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t seed,
                              Scramble *scramble_word, uint64_t *hashes, int64_t step) {
     int64_t k = 0;
-    /* four rows at once: none waits for the multiplications of another */
+    /* four independent rows at once, so multiplications overlap */
     for (; k + 4 <= n_rows; k += 4) {
         uint64_t a = seed, b = seed, c = seed, d = seed;
         const uint64_t *row = rows + k * n_words;
@@ -134,13 +135,13 @@ static inline void hash_lane(const uint64_t *rows, int64_t n_rows, int64_t n_wor
     }
 }
 
-/* Write both hashes of each row, side by side. */
+/* Writes both hashes of each row, side by side. */
 void native_hash_words(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t *hashes) {
     hash_lane(rows, n_rows, n_words, SEED, scramble, hashes, 2);
     hash_lane(rows, n_rows, n_words, OTHER_SEED, scramble_otherwise, hashes + 1, 2);
 }
 
-/* Places in which the rows of a bucket are told apart; they stay in the cache. */
+/* Size of the table for a bucket, which fits in the cache. */
 #define PLACES 4096
 
 static int are_equal(const uint64_t *one, const uint64_t *other, int64_t n_words) {
@@ -149,8 +150,8 @@ static int are_equal(const uint64_t *one, const uint64_t *other, int64_t n_words
     return 1;
 }
 
-/* Each of n rows once, at their front; how many these are. What finds no place any more is there
-   as often as it was. */
+/* Moves the distinct ones of n rows to the front and returns their number. Rows that find no free
+   place keep their duplicates. */
 static int64_t each_once(uint64_t *rows, int64_t n, int64_t n_words, int32_t *places) {
     int64_t room = 8, n_once = 0;
     while (room < PLACES && room < 2 * n) room *= 2;
@@ -163,7 +164,7 @@ static int64_t each_once(uint64_t *rows, int64_t n, int64_t n_words, int32_t *pl
         if (places[at]) continue;
         memmove(rows + n_once * n_words, row, (size_t)n_words * sizeof *row);
         n_once++;
-        /* one in four stays free, so that every search ends */
+        /* a quarter stays free, which ends every search */
         if (n_once <= room / 4 * 3) places[at] = (int32_t)n_once;
     }
     return n_once;
@@ -173,8 +174,8 @@ static uint64_t bucket_of(uint64_t hash, uint64_t n_buckets) {
     return (hash >> 32) * n_buckets >> 32;
 }
 
-/* Rows of n_words words, one bucket after the other, as `in_buckets` of kernel.py has them, each
-   about once; how many these are. There are n_buckets + 2 starts, all zero; then bucket b is from
+/* Sorts rows of n_words words into buckets like `in_buckets` of kernel.py, almost without
+   duplicates, and returns their number. `starts` has n_buckets + 2 zeros; then bucket b is at
    starts[b] to starts[b + 1]. There is room for the hash of each row. */
 int64_t native_in_buckets(const uint64_t *rows, int64_t n_rows, int64_t n_words, uint64_t n_buckets,
                           uint64_t *hashes, int64_t *starts, uint64_t *sorted) {

@@ -1,34 +1,34 @@
-/* Which pair has the most evidence: the same as EvidencePairs in ufc/evidence_search.py, which is
-   to be read first, with a heap of columns instead of a search through all of them.
+/* Finds the pair with the most evidence: EvidencePairs of ufc/search.py in C; read that first. A
+   heap of columns replaces the search through all columns.
 
-   Every number comes from one table of x·log2(x) that NumPy made, and sums are taken in the same
-   order, so that values are equal to the bit. */
+   Every number comes from one table of x·log2(x) that NumPy made, and sums have the same order. So
+   values are equal to the last bit. */
 #include "native.h"
 
-/* The evidence of pairs of patterns, by their columns: an open hash table. */
+/* The evidence of pairs of patterns, by columns, in an open hash table. */
 typedef struct { int32_t one, other; double value; } Cap;
 
-/* A pair of a column: its evidence, in how many rows they meet, and the other column. */
+/* A pair of a column: its evidence, the number of common rows, and the other column. */
 typedef struct { double value; int32_t joint, partner; } Best;
 
-/* The first few pairs of a column, in order. All others come after the horizon, which is a pair that
-   may be gone: so if the first few are gone, those that come in their place are known to be first,
-   as long as they are before it. So where many pairs tie, few columns are looked at again. */
+/* The first few pairs of a column, in order. All other pairs come after the horizon, which is a
+   pair that may no longer exist. If the first pairs are removed, the next ones are known to be
+   first while they come before the horizon. So ties cause few columns to be examined again. */
 #define KEPT 3
 typedef struct { int32_t n; Best pairs[KEPT], horizon; } Firsts;
 
 typedef struct {
     Pairs *pairs;
-    Patterns *patterns;      /* or NULL: then Python counts them */
+    Patterns *patterns;      /* or NULL if Python counts them */
     int32_t room;
-    const double *logs;      /* x·log2(x) for x = 0 … n_rows; the caller's */
-    int32_t max_size;        /* the most tags of a pattern, or 0 */
+    const double *logs;      /* x·log2(x) for x = 0 … n_rows; owned by the caller */
+    int32_t max_size;        /* maximum number of tags of a pattern, or 0 */
     double *of_true, *of_false;
     int32_t *patterns_rows;  /* rows with all tags of the pattern of a column; where cells are
                                 missing, whether it was never merged */
-    int32_t **tags;          /* of each pattern: ranks of names, rising */
+    int32_t **tags;          /* of each pattern: sorted ranks of names */
     int32_t *n_tags;
-    double *values;          /* of the best pair of a column; a bound where none is known */
+    double *values;          /* of the best pair of a column, or a bound */
     Firsts *firsts;
     int32_t *heap, *places;
     Cap *caps;
@@ -58,7 +58,7 @@ static int make_room(Search *s, int32_t room) {
 /* Savings are compared to six decimals, as NumPy rounds. */
 static inline double rounded(double value) { return rint(value * 1e6) / 1e6; }
 
-/* The evidence of a table: of n rows, a and b have one or the other, and `joint` have both. */
+/* The evidence of a table: of n rows, a have one, b have the other, and `joint` have both. */
 static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, int64_t joint) {
     const double *logs = s->logs;
     const double cells = (logs[a - joint] + logs[b - joint]) + (logs[joint] + logs[n - a - b + joint]);
@@ -66,7 +66,8 @@ static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, i
     return rounded(cells - margins + logs[n]);
 }
 
-/* The table of two columns: the rows in which both are known, and those of them with each. */
+/* The table of two columns: the rows in which both are known, and those of them with each column.
+   */
 typedef struct { int64_t n, a, b; } Table;
 
 static inline Table table_of(const Search *s, int32_t one, int32_t other) {
@@ -126,13 +127,13 @@ static int grow_caps(Search *s) {
     return 1;
 }
 
-/* Whether the feature of a column is true wherever its pattern is. */
+/* Returns true if the feature of a column is true in all rows with its pattern. */
 static inline int is_whole(const Search *s, int32_t column) {
     if (s->pairs->known != NULL) return s->patterns_rows[column];
     return s->pairs->supports[column] == s->patterns_rows[column];
 }
 
-/* Whether the evidence of the patterns of a pair is known; if so, `value` is at most that. */
+/* Returns true if the evidence of the patterns of a pair is known, and limits `value` to it. */
 static int cap_value(const Search *s, int32_t one, int32_t other, double *value) {
     if (is_whole(s, one) && is_whole(s, other)) return 1;
     const Cap *cap = find_cap(s, one, other);
@@ -152,7 +153,7 @@ static int compare_tags(const Search *s, int32_t one, int32_t other) {
     return n < m ? -1 : n > m;
 }
 
-/* Whether the names of one pair come before those of another. */
+/* Returns true if the names of one pair come before those of another. */
 static int is_before(const Search *s, int32_t i, int32_t j, int32_t k, int32_t l) {
     int32_t t;
     if (compare_tags(s, j, i) < 0) { t = i; i = j; j = t; }
@@ -161,15 +162,15 @@ static int is_before(const Search *s, int32_t i, int32_t j, int32_t k, int32_t l
     return first < 0 || (first == 0 && compare_tags(s, j, l) < 0);
 }
 
-/* Whether one pair of a column comes before another. */
+/* Returns true if one pair of a column comes before another. */
 static int is_earlier(const Search *s, int32_t column, const Best *a, const Best *b) {
     if (a->value != b->value) return a->value > b->value;
     if (a->joint != b->joint) return a->joint > b->joint;
     return b->partner < 0 || is_before(s, column, a->partner, column, b->partner);
 }
 
-/* Whether column a comes before column b in the heap. A column whose best pair is not known comes
-   before its equals, because that may be any of them. */
+/* Returns true if column a comes before column b in the heap. Of ties, a column with an unknown
+   best pair comes first, because that pair may be any of them. */
 static int is_better(const Search *s, int32_t a, int32_t b) {
     if (s->values[a] != s->values[b]) return s->values[a] > s->values[b];
     if (s->values[a] == -INFINITY) return 0;
@@ -185,7 +186,7 @@ static void put(Search *s, int32_t place, int32_t column) {
     s->places[column] = place;
 }
 
-/* Moves a column whose value has changed to its place. */
+/* Moves a column with a changed value to its place. */
 static void sift(Search *s, int32_t column) {
     int32_t at = s->places[column];
     while (at > 0 && is_better(s, column, s->heap[(at - 1) / 2])) {
@@ -209,8 +210,8 @@ static void settle(Search *s, int32_t column) {
     sift(s, column);
 }
 
-/* Puts a pair among the first of a column, unless it comes after the horizon or there are enough
-   before it. Whether it is there. */
+/* Inserts a pair into the first pairs of a column, unless it comes after the horizon or enough
+   pairs come before it. Returns true if the pair is there. */
 static int insert(Search *s, int32_t column, Best pair) {
     Firsts *f = s->firsts + column;
     if (!is_earlier(s, column, &pair, &f->horizon)) return 0;
@@ -228,7 +229,7 @@ static int insert(Search *s, int32_t column, Best pair) {
     return 1;
 }
 
-/* Takes a pair from the first of a column, if it is there, and gives it; else its partner is -1. */
+/* Removes a pair from the first pairs of a column and returns it; if absent, its partner is -1. */
 static Best drop(Search *s, int32_t column, int32_t partner) {
     Firsts *f = s->firsts + column;
     for (int32_t k = 0; k < f->n; k++)
@@ -273,8 +274,8 @@ static inline int may_join(const Search *s, int32_t one, int32_t other, int64_t 
            (!s->max_size || s->n_tags[one] + s->n_tags[other] <= s->max_size);
 }
 
-/* In how many rows at least a column must meet a partner for evidence of `least`, from `fewest` on.
-   Of all partners that it meets in so many rows, one that is nowhere else has the most. */
+/* Returns the minimum number of common rows, from `fewest` on, for a pair with evidence of `least`.
+   Of all partners with a given number of common rows, one without other rows has the most. */
 static int64_t enough(const Search *s, int32_t column, double least, int64_t fewest) {
     if (s->pairs->known != NULL) return fewest; /* a table may have fewer rows */
     const double *logs = s->logs;
@@ -288,7 +289,8 @@ static int64_t enough(const Search *s, int32_t column, double least, int64_t few
     return fewest;
 }
 
-/* Finds the first pairs of a column again. With `shows`, the other column of each learns of it. */
+/* Finds the first pairs of a column again. With `shows`, updates the other columns of these pairs.
+   */
 static void renew(Search *s, int32_t column, int shows) {
     const Meetings m = meetings_of(s, column);
     const Best *horizon = &s->firsts[column].horizon;
@@ -299,7 +301,7 @@ static void renew(Search *s, int32_t column, int shows) {
         const int64_t joint = meeting(&m, k, &id);
         if (joint < fewest || !may_join(s, column, id, joint)) continue;
         double value = evidence(s, column, id, joint);
-        /* what cannot come first for either column needs no closer look */
+        /* skip pairs that cannot come first for either column */
         const double least = horizon->value, of_other = s->firsts[id].horizon.value;
         if (value < least && !(shows && value >= of_other)) continue;
         cap_value(s, column, id, &value);
@@ -317,8 +319,9 @@ static void renew(Search *s, int32_t column, int shows) {
 
 /* ---- what Python calls ---- */
 
-/* `logs` is x·log2(x) for x = 0 … n_rows and stays the caller's, as `patterns` does; `patterns_rows` are the rows with
-   all tags of each pattern, whose tags stand between one start and the next. */
+/* Creates a search. The caller owns `logs`, which is x·log2(x) for x = 0 … n_rows, and `patterns`.
+   `patterns_rows` counts the rows with all tags of each pattern, whose tags are between two starts.
+   */
 Search *native_evidence_new(Pairs *pairs, Patterns *patterns, const double *logs, int32_t max_size,
                             const int32_t *patterns_rows, const int64_t *starts,
                             const int32_t *tags) {
@@ -348,8 +351,8 @@ failed:
     return NULL;
 }
 
-/* The table of two patterns bounds the evidence of their columns: of n rows, a and b have all tags
-   of one or the other, and `joint` of both. */
+/* Limits the evidence of two columns by the table of their patterns: of n rows, a have all tags of
+   one, b of the other, and `joint` of both. */
 int native_evidence_cap(Search *s, int32_t one, int32_t other, int64_t n, int64_t a, int64_t b,
                         int64_t joint) {
     order_columns(&one, &other);
@@ -369,8 +372,8 @@ int native_evidence_cap(Search *s, int32_t one, int32_t other, int64_t n, int64_
     return 1;
 }
 
-/* The best pair of all: 1, with its columns, their supports and joint count in `out`; 2 where the
-   rows of its patterns must be counted first; 0 if there is none; -1 where memory ends. */
+/* Writes the best pair to `out`: its columns, their supports and joint count. Returns 1; 2 if the
+   rows of its patterns must be counted first; 0 if there is none; -1 if memory runs out. */
 int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
     while (s->pairs->n) {
         const int32_t first = s->heap[0];
@@ -408,7 +411,7 @@ static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
     return 1;
 }
 
-/* Takes the pairs of a column with two others, which have changed, from its first ones. */
+/* Removes the pairs of a column with two changed columns from its first pairs. */
 static void drop_both(Search *s, int32_t column, int32_t left, int32_t right) {
     const Firsts *f = s->firsts + column;
     if (!f->n) return;
@@ -418,7 +421,8 @@ static void drop_both(Search *s, int32_t column, int32_t left, int32_t right) {
     if (best == left || best == right) settle(s, column);
 }
 
-/* Two columns were merged; `rows` have all tags of both patterns, if Python counts these. */
+/* Records a merge; `rows` is the number of rows with all tags of both patterns, if Python counts.
+   */
 int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
     const Pairs *p = s->pairs;
     const int32_t new = p->n - 1;
@@ -439,7 +443,7 @@ int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows)
         forget(s, changed[k]);
         settle(s, changed[k]);
     }
-    /* of the columns that met one of the two, in a matrix and in lists */
+    /* for the columns with rows in common with one of the two, in a matrix and in lists */
     for (int k = 0; p->joint == NULL && k < 2; k++) {
         const Row *row = p->rows + changed[k + 1];
         for (int32_t e = 0; e < row->n; e++) drop_both(s, row->entries[e].id, left, right);
@@ -449,17 +453,17 @@ int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows)
         const int32_t *a = p->joint + (size_t)left * room, *b = p->joint + (size_t)right * room;
         const int32_t *c = p->joint + (size_t)new * room;
         for (int32_t k = 0; k < new; k++)
-            /* what was true before may be missing now */
+            /* a cell that was true before may be missing now */
             if (p->known != NULL || a[k] | b[k] | c[k]) drop_both(s, k, left, right);
     }
     for (int k = 0; k < 3; k++) renew(s, changed[k], 1);
     return 1;
 }
 
-/* Makes the next merges, at most `most`: of lists, or of lines of bits, among which there is room
-   for `lines_room`. Stops where no pair may be joined, and where there is no room for another
-   column. `out` has five numbers for each: columns, their supports and joint count; `values` the
-   evidence. How many were made; -1 where memory ends. */
+/* Makes the next merges, at most `most`, of lists, or of lines of bits, of which `lines_room` fit.
+   Stops if no pair may be joined or there is no room for another column. `out` has five numbers per
+   merge: columns, their supports and joint count; `values` has the evidence. Returns the number of
+   merges, or -1 if memory runs out. */
 int32_t native_evidence_run(Search *s, Lists *lists, int way, uint8_t *lines, size_t n_bytes,
                             int32_t lines_room, int32_t most, int32_t *out, double *values) {
     Pairs *pairs = s->pairs;

@@ -1,4 +1,4 @@
-/* Columns as lists of rows, which are merged in place. */
+/* Merges columns, stored as lists of rows, in place. */
 #include "native.h"
 
 #define AHEAD 12 /* rows */
@@ -20,7 +20,7 @@ static int make_room(Lists *lists, int32_t room) {
     return 1;
 }
 
-/* From where each column starts in a list of rows, that list, and how often each row counts. */
+/* Creates lists from the start of each column in a list of rows, that list, and weights of rows. */
 Lists *native_lists_new(int32_t n_columns, int64_t n_rows, const int64_t *starts,
                         const int32_t *rows, const int32_t *weights) {
     Lists *lists = calloc(1, sizeof *lists);
@@ -60,8 +60,8 @@ Lists *native_lists_new(int32_t n_columns, int64_t n_rows, const int64_t *starts
     return lists;
 }
 
-/* The rows with both columns are taken from the two lists; they are the end of what the left one
-   had. How many they are. */
+/* Moves the rows with both columns from the two lists to the end of the room of the left one, and
+   returns their number. */
 static int32_t take_common(Lists *lists, int32_t left, int32_t right) {
     uint8_t *is_there = lists->is_there;
     int32_t *one = lists->rows + lists->starts[left], *other = lists->rows + lists->starts[right];
@@ -89,8 +89,8 @@ static int32_t take_common(Lists *lists, int32_t left, int32_t right) {
     return n_one - n_left;
 }
 
-/* Replaces two columns by their conjunctions, and counts in how many rows each other column meets
-   the new one. In how many rows both are true; -1 where memory ends. */
+/* Replaces two columns by their conjunctions, and counts the rows that each other column shares
+   with the new one. Returns the number of rows in which both are true, or -1 if memory runs out. */
 static int32_t merge(Lists *lists, int32_t left, int32_t right) {
     if (lists->n == lists->room && !make_room(lists, lists->room + lists->room / 2)) return -1;
     const int32_t n_both = take_common(lists, left, right), new = lists->n++;
@@ -114,13 +114,13 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
                 lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
             }
         }
-        /* the last cell takes the place of the one that goes */
+        /* the last cell replaces the removed one */
         cells[of_right] = cells[n - 1];
     }
     return total;
 }
 
-/* In how many rows each column is true with both of two, which are merged; -1 where memory ends. */
+/* Merges two columns, and counts the rows of each column with both; -1 if memory runs out. */
 int32_t native_lists_merge(Lists *lists, int32_t left, int32_t right, int32_t *joint) {
     const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
     if (n_both < 0) return -1;
@@ -131,7 +131,7 @@ int32_t native_lists_merge(Lists *lists, int32_t left, int32_t right, int32_t *j
     return n_both;
 }
 
-/* The same, to the pairs: only the columns that are met. */
+/* Merges two columns like the above, and writes only columns with common rows to the pairs. */
 int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs) {
     const int32_t n_both = merge(lists, left, right), new = lists->n - 1;
     if (n_both < 0) return -1;

@@ -1,7 +1,7 @@
-/* In how many rows columns meet, from lists: a column after the other, through its rows. */
+/* Counts common rows of columns from lists: for each column, it goes through the rows. */
 #include "native.h"
 
-/* Columns and rows as lists of each other, rising. */
+/* Columns and rows as sorted lists of each other. */
 typedef struct {
     int64_t n_columns;
     const int64_t *starts;
@@ -10,9 +10,9 @@ typedef struct {
     const int32_t *columns;
 } Ones;
 
-/* The pairs of `n` new columns with every column before them and, where there are any, with those
-   that are kept (`keeps`, or NULL); each once. To `left`, `right` and `joint`, where there must be
-   room; how many they are, or -1 where memory ends. */
+/* Writes the pairs of `n` new columns with all columns before them and with the kept ones (`keeps`,
+   or NULL), each pair once, to `left`, `right` and `joint`, which must have room. Returns the
+   number of pairs, or -1 if memory runs out. */
 int64_t native_meetings(const Ones *ones, const int32_t *new, int64_t n, const uint8_t *keeps,
                         int32_t *left, int32_t *right, int32_t *joint) {
     int32_t *counts = calloc((size_t)ones->n_columns + 1, sizeof *counts);

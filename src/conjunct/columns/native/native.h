@@ -1,6 +1,6 @@
-/* What the C files of conjunct have in common. They use no Python, and keep nothing between calls
-   but what a caller holds; kernel.py calls them. Where memory ends, functions say so, and what
-   they were given is to be freed and not used any more. */
+/* Shared declarations of the C files, which kernel.py calls. They use no Python and have no state;
+   the caller owns all memory. If memory runs out, functions report it, and the caller must free
+   their arguments without using them again. */
 #ifndef CONJUNCT_NATIVE_H
 #define CONJUNCT_NATIVE_H
 
@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What C has no word for. Other compilers than GCC and Clang get plain C; so does PLAIN_C, for a
-   test of it. */
+/* Compiler extensions of GCC and Clang. Other compilers, and tests with PLAIN_C, get plain C. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(PLAIN_C)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define COUNT_ONES(word) __builtin_popcountll(word)
-#define LOWEST_ONE(word) __builtin_ctzll(word) /* of a word that is not 0 */
+#define LOWEST_ONE(word) __builtin_ctzll(word) /* the word must not be 0 */
 #define PREFETCH(place) __builtin_prefetch(place, 1)
 #if defined(__x86_64__)
 #define X86 1
@@ -33,11 +32,11 @@ static inline int count_ones(uint64_t word) {
 #define PREFETCH(place) ((void)(place))
 #endif
 
-/* An array that grows: where it is, and the bytes of an element. */
+/* An array that grows: its address, and the size of an element in bytes. */
 typedef struct { void **array; size_t size; } Grown;
 #define GROWN(array) {(void **)&(array), sizeof *(array)}
 
-/* Gives each of n arrays room for so many elements; 0 where memory ends. */
+/* Gives each of n arrays room for `room` elements; returns 0 if memory runs out. */
 static inline int grow(const Grown *arrays, size_t n, size_t room) {
     for (size_t k = 0; k < n; k++) {
         void *larger = realloc(*arrays[k].array, room * arrays[k].size);
@@ -48,7 +47,7 @@ static inline int grow(const Grown *arrays, size_t n, size_t room) {
 }
 #define GROW(arrays, room) grow(arrays, sizeof arrays / sizeof *arrays, (size_t)(room))
 
-/* Frees what a list of arrays has. */
+/* Frees all arrays of a list. */
 static inline void free_each(void **arrays, size_t n) {
     for (size_t k = 0; k < n; k++) free(arrays[k]);
 }
@@ -60,7 +59,7 @@ static inline void order_columns(int32_t *one, int32_t *other) {
     if (*one > *other) { const int32_t k = *one; *one = *other; *other = k; }
 }
 
-/* The first place from `low` on, before `high`, of rising numbers where one is not below `number`. */
+/* Returns the first place in [low, high) of sorted numbers with at least `number`, else `high`. */
 static inline int64_t first_place(const int32_t *numbers, int64_t low, int64_t high,
                                   int64_t number) {
     while (low < high) {
@@ -71,27 +70,27 @@ static inline int64_t first_place(const int32_t *numbers, int64_t low, int64_t h
     return low;
 }
 
-/* A partner of a column, and in how many rows they meet. */
+/* A partner of a column, and the number of their common rows. */
 typedef struct { int32_t id, count; } Entry;
 
-/* The partners of a column, by rising id; some may not be met any more. At the end of the room
-   stands what is still to be taken from their counts. */
+/* The partners of a column, sorted by id; some may have no common rows any more. The end of the
+   room has the numbers that are still to be subtracted from their counts. */
 typedef struct { Entry *entries; int32_t n, room, n_put_off; } Row;
 
-/* Two columns that may not be joined, for as long as neither changes. */
+/* Two columns that may not be joined until one of them changes. */
 typedef struct { int32_t one, other, version_of_one, version_of_other; } Refusal;
 
-/* Columns, how often each is true alone and with each other, and what pairs are worth. */
+/* Columns, their counts alone and together, and the values of pairs. */
 typedef struct {
     int32_t n, room;
     int64_t n_rows;
     int32_t *supports;
-    int32_t *joint; /* a matrix of room × room, or NULL: then rows */
-    /* where cells are missing, the caller's, as `joint` is then: in how many rows one column is true
-       and the other known, and in how many both are known; else NULL */
+    int32_t *joint; /* a matrix of room × room, or NULL if `rows` is used */
+    /* with missing cells, owned by the caller, like `joint` then: the rows in which one column is
+       true and the other known, and those in which both are known; else NULL */
     const int32_t *across, *known;
     Row *rows;
-    /* the columns that a new one meets, rising, and in how many rows */
+    /* the sorted columns that share rows with a new column, and the numbers of these rows */
     int32_t *met, *met_counts, n_met;
 
     /* the order of pairs: best.c */
@@ -99,18 +98,18 @@ typedef struct {
     int32_t has_alpha, max_size, n_merges;
     double *costs, *log_sides;
     int32_t *sizes, *versions;
-    /* what the best pair of a column is worth at most, less the rise of its time; the highest of
-       each block of columns; after how many merges it was made; the best partner, and in
-       how many rows they meet; and how many pairs of the column come as near to
-       the best as rounding may matter */
+    /* For each column, the upper bound of the value of its best pair, minus the rise at that time;
+       the highest bound of each block of columns; the number of merges when the bound was
+       computed; the best partner, and the number of their common rows; and the number of pairs so
+       close to the best that rounding may matter. */
     double *bounds, *highest;
     int32_t *made_at, *partners, *partner_counts, *n_near;
-    double *shrinks, *log_factorials; /* tables, for numbers below these */
+    double *shrinks, *log_factorials; /* tables for numbers below the following limits */
     int64_t n_shrinks, n_log_factorials;
-    Refusal *refused; /* a cache: what is not in it is tested again */
+    Refusal *refused; /* a cache: other pairs are tested again */
     Refusal *forbidden;
     int32_t n_forbidden, forbidden_room;
-    /* the pairs of a column that is looked at */
+    /* the pairs of the current column */
     double *worths;
     int32_t *seen, *seen_counts;
 } Pairs;
@@ -119,8 +118,8 @@ typedef struct {
 typedef struct {
     int32_t n, room;
     int64_t n_rows;
-    int32_t *rows;    /* of all columns; a new column takes a part of what one before it had */
-    int64_t *starts;  /* of each column in rows */
+    int32_t *rows;    /* of all columns; a new column takes part of the room of its left part */
+    int64_t *starts;  /* of each column in `rows` */
     int32_t *lengths;
     int32_t *columns; /* of all rows */
     int64_t *row_starts;
@@ -128,7 +127,7 @@ typedef struct {
     uint8_t *is_there;
     int32_t *counts;  /* zeros between calls */
     uint64_t *is_met; /* bits, zeros between calls */
-    const int32_t *weights; /* how often each row counts, the caller's; NULL: once */
+    const int32_t *weights; /* weights of rows, owned by the caller; NULL: 1 */
 } Lists;
 
 typedef struct Patterns Patterns;

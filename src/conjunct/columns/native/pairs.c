@@ -1,5 +1,5 @@
-/* In how many rows two columns meet: a matrix with room to grow or, where that would be too large,
-   a list of partners for each column. */
+/* The numbers of common rows of columns: a matrix with room for more columns or, if that would be
+   too large, a list of partners per column. */
 #include "native.h"
 
 void native_pairs_free(Pairs *pairs) {
@@ -29,7 +29,7 @@ Pairs *native_pairs_new(int32_t n, int32_t room, int64_t n_rows, const int64_t *
     return pairs;
 }
 
-/* The first counts, as a matrix. */
+/* Creates the first counts as a matrix. */
 int native_pairs_matrix(Pairs *pairs, const int32_t *joint) {
     const size_t n = (size_t)pairs->n, room = (size_t)pairs->room;
     pairs->joint = calloc(room * room, sizeof *joint);
@@ -41,8 +41,8 @@ int native_pairs_matrix(Pairs *pairs, const int32_t *joint) {
     return 1;
 }
 
-/* The counts of n columns, of which cells are missing: matrices of room × room, which stay the
-   caller's. */
+/* Creates the counts of n columns with missing cells from matrices of room × room, which the caller
+   owns. */
 int native_pairs_masked(Pairs *pairs, int32_t n, int32_t room, int32_t *joint,
                         const int32_t *across, const int32_t *known) {
     if (!has_arrays(pairs, room)) return 0;
@@ -65,13 +65,13 @@ static Entry *found(Row *row, int32_t id) {
     return row->entries + low;
 }
 
-/* Takes what was put off from the counts of a row, which is to be read. */
+/* Subtracts the postponed numbers from the counts of a row before it is read. */
 void row_settle(Row *row) {
     const Entry *last = row->entries + row->room - row->n_put_off;
     for (; row->n_put_off; row->n_put_off--, last++) found(row, last->id)->count -= last->count;
 }
 
-/* Room for three entries more. Where there is none, partners that are not met any more make some. */
+/* Makes room for three more entries, if possible by removing partners without common rows. */
 static int has_room(Row *row) {
     if (row->n + row->n_put_off + 3 <= row->room) return 1;
     row_settle(row);
@@ -88,19 +88,19 @@ static int has_room(Row *row) {
     return 1;
 }
 
-/* An entry after all others of a column. */
+/* Appends an entry to a column. */
 static int add_entry(Row *row, int32_t id, int32_t count) {
     if (!has_room(row)) return 0;
     row->entries[row->n++] = (Entry){id, count};
     return 1;
 }
 
-/* A partner is met in fewer rows: to be looked up when the row is read, if ever. */
+/* Records that a partner has fewer common rows, for when the row is read. */
 static void put_off(Row *row, int32_t id, int32_t count) {
     row->entries[row->room - ++row->n_put_off] = (Entry){id, count};
 }
 
-/* The first counts, as pairs, each once, in any order. */
+/* Creates the first counts from pairs, each once, in any order. */
 int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
                        const int32_t *joint) {
     const size_t n = (size_t)pairs->n;
@@ -109,8 +109,8 @@ int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const
     Entry *all = malloc((size_t)(2 * n_pairs + 1) * sizeof *all);
     int done = pairs->rows != NULL && ends != NULL && all != NULL;
     if (done) {
-        /* by column in any order, then column after column to its partners: so each has its
-           partners in order */
+        /* first by column in any order, then from each column to its partners, which sorts the
+           partners */
         for (int64_t k = 0; k < n_pairs; k++) ends[left[k]]++, ends[right[k]]++;
         int64_t at = 0;
         for (size_t k = 0; k < n; k++) {
@@ -152,7 +152,7 @@ static int to_lists(Pairs *pairs, int32_t room) {
     return 1;
 }
 
-/* Whether fewer than one in eight cells of a matrix are above 0: lists are then read sooner. */
+/* Returns true if fewer than an eighth of a matrix is above 0, because lists are faster then. */
 static int is_thin(const Pairs *pairs) {
     int64_t n_met = 0;
     for (int32_t i = 0; i < pairs->n; i++) {
@@ -162,8 +162,8 @@ static int is_thin(const Pairs *pairs) {
     return 8 * n_met < (int64_t)pairs->n * pairs->n;
 }
 
-/* Room for more columns. A matrix becomes lists if few columns meet, or if it `must`. Returns 1, 2
-   if it is a matrix, or 0 where memory ends. */
+/* Makes room for more columns. A matrix becomes lists if few columns have common rows, or if it
+   `must`. Returns 1, or 2 for a matrix, or 0 if memory runs out. */
 int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
     if (!has_arrays(pairs, room)) return 0;
     const size_t n = (size_t)pairs->n, before = (size_t)pairs->room, after = (size_t)room;
@@ -185,7 +185,8 @@ int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
     return pairs->joint != NULL ? 2 : 1;
 }
 
-/* The partners that a column meets, and in how many rows; how many they are. */
+/* Writes the partners of a column and their numbers of common rows; returns the number of partners.
+   */
 int32_t native_pairs_row(const Pairs *pairs, int32_t column, int32_t *ids, int32_t *counts) {
     int32_t n = 0;
     if (pairs->joint != NULL) {
@@ -216,7 +217,7 @@ static void merge_matrix(Pairs *pairs, int32_t left, int32_t right) {
     of_left[right] = of_right[left] = 0;
 }
 
-/* Takes what a new column has from the row of one that it was made of, side by side. */
+/* Subtracts the counts of a new column from the row of one of its parts, side by side. */
 static void lessen(Row *row, const Pairs *pairs) {
     Entry *at = row->entries;
     for (int32_t k = 0; k < pairs->n_met; k++) {
@@ -252,9 +253,9 @@ static int merge(Pairs *pairs, int32_t left, int32_t right, int32_t n_both) {
     return 1;
 }
 
-/* Merges two columns, given in how many rows each column is true with both, or (`lists`) columns
-   as lists, which are merged too. In how many rows both are true; -1 where memory ends. There must
-   be room for a column more. */
+/* Merges two columns, given the number of rows of each column with both, or (`lists`) columns as
+   lists, which are merged too. Returns the number of rows in which both are true, or -1 if memory
+   runs out. There must be room for one more column. */
 int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int32_t *joint,
                            Lists *lists) {
     int32_t n_both;
@@ -273,7 +274,7 @@ int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int3
     return merge(pairs, left, right, n_both) ? n_both : -1;
 }
 
-/* How many rows a line shares with another, which is mostly empty: `n_some` words are not 0. */
+/* Counts the common rows of a line with a mostly empty line, in which `n_some` words are not 0. */
 static int32_t count_some(const uint64_t *line, const uint64_t *both, const int32_t *some,
                           int32_t n_some) {
     int32_t n = 0;
@@ -282,9 +283,9 @@ static int32_t count_some(const uint64_t *line, const uint64_t *both, const int3
     return n;
 }
 
-/* Merges two columns, true together in `n_both` rows, as lines of bits: the new line comes after
-   the others. Only columns that meet both are counted and, where the new line is mostly empty, only
-   its words. 0 where memory ends. */
+/* Merges two columns with `n_both` common rows as lines of bits, and appends the new line. Counts
+   only columns with rows in common with both and, if the new line is mostly empty, only its nonzero
+   words. Returns 0 if memory runs out. */
 int pairs_merge_lines(Pairs *pairs, int way, uint8_t *lines, size_t n_bytes, int32_t left,
                       int32_t right, int32_t n_both) {
     const int32_t n = pairs->n, n_words = (int32_t)(n_bytes / 8);

@@ -1,18 +1,18 @@
-/* Rows that have all tags of a pattern: lines of bits, or lists of rising rows. What was there at
-   first belongs to the caller; what is joined is made here. */
+/* Rows that have all tags of a pattern: lines of bits, or sorted lists of rows. The caller owns the
+   first ones; joined patterns are allocated here. */
 #include "native.h"
 
 struct Patterns {
     int32_t n, n_first, room;
-    int way;         /* how bits are counted: count.c */
-    size_t n_bytes;  /* of a line; 0: lists */
+    int way;         /* the way to count bits, see count.c */
+    size_t n_bytes;  /* of a line, or 0 for lists */
     const void **rows;
     int64_t *lengths; /* rows of each pattern */
-    const int32_t *weights; /* how often a row of lists counts, the caller's; NULL: once */
-    uint8_t *marks;  /* a bit of each row, zeros between calls; NULL: rows are too many */
+    const int32_t *weights; /* weights of rows for lists, owned by the caller; NULL: 1 */
+    uint8_t *marks;  /* a bit per row, zeros between calls; NULL for too many rows */
 };
 
-#define MOST_MARKS (1 << 21) /* rows: marks are to stay in the cache */
+#define MOST_MARKS (1 << 21) /* rows, so that marks fit in the cache */
 
 
 void native_patterns_free(Patterns *p) {
@@ -29,7 +29,7 @@ static int make_room(Patterns *p, int32_t room) {
     return 1;
 }
 
-/* `addresses` are those of the lines or lists, and `lengths` how many rows each has. */
+/* Creates patterns from the `addresses` of lines or lists, and the number of rows of each. */
 Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t *addresses,
                               const int64_t *lengths, const int32_t *weights) {
     Patterns *p = calloc(1, sizeof *p);
@@ -53,15 +53,15 @@ Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t
     return p;
 }
 
-/* The first of rising rows that is not below `row`, from `low` on, by steps that double. */
+/* Finds the first of some sorted rows that is at least `row`, from `low` on, in doubling steps. */
 static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) {
     int64_t step = 1, high = low;
     while (high < n && rows[high] < row) low = high + 1, high += step, step *= 2;
     return first_place(rows, low, high < n ? high : n, row);
 }
 
-/* How many rows two lists share, with `counts` how often these count; they are written to `out`
-   unless that is NULL. */
+/* Counts the common rows of two lists, with the weights `counts`, and writes them to `out` unless
+   that is NULL. */
 static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out, int counts) {
     if (p->lengths[left] > p->lengths[right]) { const int32_t k = left; left = right; right = k; }
     const int32_t *few = p->rows[left], *many = p->rows[right];
@@ -79,7 +79,7 @@ static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t
         return found;
     }
     if (m < 4 * n && weights == NULL) {
-        /* side by side, without a branch that depends on the rows */
+        /* without a branch that depends on the rows */
         for (int64_t k = 0; k < n && at < m;) {
             const int32_t one = few[k], other = many[at];
             if (out != NULL) out[found] = one;
@@ -99,7 +99,7 @@ static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t
     return found;
 }
 
-/* In how many rows all tags of two patterns are. */
+/* Counts the rows with all tags of two patterns. */
 int64_t native_patterns_count(const Patterns *p, int32_t left, int32_t right) {
     if (p->n_bytes && left != right)
         return (int64_t)count_both(p->way, p->rows[left], p->rows[right], p->n_bytes);
@@ -107,7 +107,8 @@ int64_t native_patterns_count(const Patterns *p, int32_t left, int32_t right) {
                                                : intersect(p, left, right, NULL, 1);
 }
 
-/* Adds the pattern with the tags of both; in how many rows it is, or -1 where memory ends. */
+/* Appends the pattern with the tags of both; returns its number of rows, or -1 if memory runs out.
+   */
 int64_t native_patterns_join(Patterns *p, int32_t left, int32_t right) {
     if (p->n == p->room && !make_room(p, p->room + p->room / 2)) return -1;
     const int64_t shorter =

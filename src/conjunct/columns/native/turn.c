@@ -1,20 +1,20 @@
-/* Turns bits around: lines of a table's rows into lines of its columns, and back. */
+/* Transposes bits: lines of a table's rows become lines of its columns, and back. */
 #include "native.h"
 
 #if defined(__SSE2__) && !defined(PLAIN_C)
 #include <emmintrin.h>
 #endif
 
-/* Where line k of 64 stands in a square: lines that are 16 apart are side by side, so that all
+/* The position of line k of 64 in a square. Lines at a distance of 16 are side by side, so all
    others are far enough from each other for wide registers. */
 #define PLACE(k) ((k) >> 4 | ((k)&15) << 2)
 
-/* Rows and columns whose cells are packed together, before they are turned around. */
+/* Number of rows and columns whose cells are packed together before they are transposed. */
 #define ROWS 512
 #define SQUARES 8
 
-/* Bits of a line whose number has the bit `half` change places with those of the line `half`
-   before it. */
+/* Swaps the bits of a line whose number has the bit `half` with those of the line `half` before
+   it. */
 static inline void exchange(uint64_t *words, int half, uint64_t mask) {
     const int apart = 4 * half;
     for (int first = 0; first < 64; first += 2 * apart)
@@ -25,8 +25,7 @@ static inline void exchange(uint64_t *words, int half, uint64_t mask) {
         }
 }
 
-/* The 64 bits of each of 64 words change places with those across the diagonal: within squares of
-   16, and then those squares. */
+/* Transposes the 64 bits of 64 words: first within squares of 16, then these squares. */
 static void turn_square(uint64_t *words) {
     exchange(words, 8, 0x00FF00FF00FF00FFu);
     exchange(words, 4, 0x0F0F0F0F0F0F0F0Fu);
@@ -49,8 +48,8 @@ static void turn_square(uint64_t *words) {
     }
 }
 
-/* n lines of n_bits bits become n_bits lines of n bits: bit b of line k is then bit k of line b.
-   Lines are whole bytes, and begin `step` and `turned_step` bytes after each other. */
+/* Transposes n lines of n_bits bits: bit b of line k becomes bit k of line b. Lines are whole
+   bytes, and begin at distances of `step` and `turned_step` bytes. */
 void native_turn(const uint8_t *lines, size_t n, size_t n_bits, size_t step, uint8_t *turned,
                  size_t turned_step) {
     uint64_t words[64];
@@ -77,7 +76,7 @@ void native_turn(const uint8_t *lines, size_t n, size_t n_bits, size_t step, uin
     }
 }
 
-/* 64 cells of a row, one byte each, as bits: whatever is not 0 is true. */
+/* Packs 64 cells of a row, one byte each, into bits: any nonzero byte is true. */
 static inline uint64_t bits_of(const uint8_t *cells) {
     uint64_t bits = 0;
 #if defined(__SSE2__) && !defined(PLAIN_C)
@@ -98,9 +97,9 @@ static inline uint64_t bits_of(const uint8_t *cells) {
     return bits;
 }
 
-/* Packs a table of one byte a cell, row after row, `step` bytes after each other. Line k is then
-   column k, and lines begin `packed_step` bytes after each other; they are written in whole words,
-   as far as there are rows. */
+/* Packs a table with one byte per cell, whose rows begin at distances of `step` bytes. Line k is
+   then column k; lines begin at distances of `packed_step` bytes and are written in whole words, up
+   to the last row. */
 void native_pack(const uint8_t *cells, size_t n_rows, size_t n_columns, size_t step,
                  uint8_t *packed, size_t packed_step) {
     uint64_t squares[SQUARES][ROWS];
