@@ -103,9 +103,7 @@ class BooleanEstimator(BaseEstimator):
         if isinstance(data.columns, PartitionedColumns) and not self._takes_partitions:
             raise refusal
         if container.names_itself:
-            self.n_features_in_ = len(data.names)
-            if data.has_names:
-                self.feature_names_in_ = np.array(data.names, object)
+            self._set_names(data)
         self.backend_ = container.backend
         self.preparation_ = container.preparation
         notes = []
@@ -116,6 +114,17 @@ class BooleanEstimator(BaseEstimator):
         for note in filter(None, notes):
             warnings.warn(note, ConjunctWarning, stacklevel=3)
         return replace(data, columns=data.columns.fill_missing()) if fills else data
+
+    def _set_names(self, data: BooleanData) -> None:
+        self.n_features_in_ = len(data.names)
+        if data.has_names:
+            self.feature_names_in_ = np.array(data.names, object)
+
+    def _copy_columns(self, other: BooleanEstimator) -> None:
+        """Take over the columns and the preparation of a fitted estimator."""
+        self.n_features_in_, self.preparation_ = other.n_features_in_, other.preparation_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
 
     def reading_rules(self) -> CellRules:
         """Return how cells are read."""

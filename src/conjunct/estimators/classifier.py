@@ -213,7 +213,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 class_rows=self._code.n_rows.tolist(),
                 true=self._code.true.tolist(),
                 false=self._code.false.tolist(),
-                vocabulary=self.vocabulary_._checked_file(),
+                vocabulary=self.vocabulary_.to_model_file(),
             ),
         )
 
@@ -221,13 +221,10 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a classifier that ``save`` wrote."""
         read = files.read_classifier(path)
-        vocabulary = UFC._from_model_file(read.vocabulary, str(path))
+        vocabulary = UFC.from_model_file(read.vocabulary, str(path))
         classifier = cls(clone(vocabulary), smoothing=read.smoothing)
         classifier.vocabulary_, classifier.calibration_ = vocabulary, read.calibration
-        classifier.n_features_in_ = vocabulary.n_features_in_
-        if hasattr(vocabulary, "feature_names_in_"):
-            classifier.feature_names_in_ = vocabulary.feature_names_in_
-        classifier.preparation_ = vocabulary.preparation_
+        classifier._copy_columns(vocabulary)
         try:
             classifier._check_parameters()
             check_source(

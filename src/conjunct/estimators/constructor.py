@@ -401,7 +401,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def to_json(self) -> str:
         """Return what ``save`` writes; docs/model-schema.json describes it."""
         check_is_fitted(self)
-        return files.model_json(self._checked_file()).decode()
+        return files.model_json(self.to_model_file()).decode()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``to_json`` as plain dictionaries and lists."""
@@ -411,12 +411,12 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/export.md), atomically."""
         check_is_fitted(self)
-        files.write_model(path, self._checked_file())
+        files.write_model(path, self.to_model_file())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that ``save`` wrote."""
-        return cls._from_model_file(files.read_model(path), str(path))
+        return cls.from_model_file(files.read_model(path), str(path))
 
     def _read_complete(self, X: Any, what: str) -> PackedColumns:
         """Read ``X`` for a use that needs every cell; ``what`` names it in the error."""
@@ -480,12 +480,12 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             new_rows=getattr(self, "new_rows_", None),
         )
 
-    def _checked_file(self) -> files.ModelFile:
+    def to_model_file(self) -> files.ModelFile:
         """Return the model file, unless it would be read as another model."""
         model = self._model_file()
         files.model_json(model)
         try:
-            again = self._from_model_file(model, "the model")
+            again = self.from_model_file(model, "the model")
         except ModelFileError:
             again = None
         if again is None or not has_same_features(again, self):
@@ -495,7 +495,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         return model
 
     @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+    def from_model_file(cls, model: files.ModelFile, path: str) -> Self:
         """Rebuild the estimator that a model file holds; ``path`` is for messages."""
         if model.kind != cls.__name__:
             raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")

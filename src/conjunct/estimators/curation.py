@@ -154,8 +154,8 @@ class CuratingConstructor(InvertibleConstructor):
         return msgspec.structs.replace(model, suggestions=self._learn().record())
 
     @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        fitted = super()._from_model_file(model, path)
+    def from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        fitted = super().from_model_file(model, path)
         if model.suggestions is None:
             return fitted
         try:

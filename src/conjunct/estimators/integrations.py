@@ -268,7 +268,7 @@ def load(path: str | os.PathLike[str]) -> FeatureConstructor:
     if model.kind not in _KINDS:
         raise ModelFileError(f"{path}: a model of unknown kind {model.kind!r}")
     kind: type[FeatureConstructor] = getattr(estimators, model.kind)
-    return kind._from_model_file(model, str(path))
+    return kind.from_model_file(model, str(path))
 
 
 Output = Literal["features", "chunks"]

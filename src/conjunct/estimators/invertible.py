@@ -287,8 +287,11 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         [-0.7, -10.3]
         """
         check_is_fitted(self)
-        known = self._code_counts()
-        return self.feature_set_.row_code.log_probs(self.read_columns(X), known.features)
+        return self.log_prob_of_columns(self.read_columns(X))
+
+    def log_prob_of_columns(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the ``log_prob`` of each row of columns that were read already."""
+        return self.feature_set_.row_code.log_probs(columns, self._code_counts().features)
 
     def _code_counts(self) -> CodeCounts:
         """Return the counts of all rows seen, in training and since."""

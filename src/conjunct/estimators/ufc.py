@@ -309,6 +309,13 @@ class UFC(CuratingConstructor):
         self._construct(store, data.names, callback, checkpoint)
         return self
 
+    def fit_data(self, data: BooleanData, sample_weight: Any = None) -> Self:
+        """Construct features from data that was read already and may lie outside memory."""
+        self.preparation_ = data.preparation
+        self._set_names(data)
+        self._construct(with_weights(data.columns, sample_weight), data.names, None)
+        return self
+
     def truncate(
         self,
         max_features: int | None = None,
@@ -566,7 +573,7 @@ class UFC(CuratingConstructor):
         """Refuse a run whose merges, in part from a checkpoint, are not those of the rows."""
         is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
         try:
-            again = self._from_model_file(InvertibleConstructor._model_file(self), "the model")
+            again = self.from_model_file(InvertibleConstructor._model_file(self), "the model")
             is_right = is_right and has_same_features(again, self)
         except ModelFileError:
             is_right = False
