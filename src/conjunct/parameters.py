@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from conjunct.errors import InputError
 
@@ -116,6 +116,17 @@ def check_parameters(holder: object) -> None:
 
 
 T = TypeVar("T")
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(kind: type[T]) -> type[T]:
+    """Write the ``__init__`` of an estimator from its annotations, which are its parameters."""
+    dataclass(eq=False, repr=False, match_args=False)(kind)
+    for field in fields(kind):  # type: ignore[arg-type]
+        # only instances have parameters, as everywhere in scikit-learn
+        if field.name in vars(kind):
+            delattr(kind, field.name)
+    return kind
 
 
 class Registry(Mapping[str, T]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
+from conjunct.columns import CostEstimate
 from conjunct.counting import RowSample, Store, TagCounts, Tally
 from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
@@ -41,7 +42,9 @@ class CuratingConstructor(InvertibleConstructor):
     holds the counts and no rows.
     """
 
-    # what a fit keeps; a model that was cut out of a path has none
+    # called with the estimated cost before a fit
+    on_cost_estimate: Callable[[CostEstimate], object] | None = None
+    # what a fit keeps; a model taken from a path has none
     _tag_counts: TagCounts | None = None
     _sampled_rows: RowSample | None = None
     _suggester: Suggester | None = None

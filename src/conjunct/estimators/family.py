@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from conjunct.errors import InputError
 from conjunct.estimators.base import class_codes
 from conjunct.estimators.trees import SPLIT_LIMITS, TreeBasedConstructor, tree_limits
-from conjunct.expressions import Expression, Style
-from conjunct.parameters import FLAG, Constraint, one_of, whole
+from conjunct.expressions import Expression
+from conjunct.parameters import FLAG, Constraint, one_of, whole, with_parameters
 from conjunct.trees import (
     CatProposer,
     CountProposer,
@@ -66,35 +66,14 @@ class SupervisedConstructor(TreeBasedConstructor):
         return 1 if is_boolean else None
 
 
+@with_parameters
 class TreeClassifier(ClassifierMixin, SupervisedConstructor):
     """Base of the estimators that are transformers and classifiers."""
 
     constraints: ClassVar[dict[str, Constraint]] = {"prune": FLAG}
 
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.prune = prune
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    prune: bool = True
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: the most common one in its leaf, the first of equals."""
@@ -123,6 +102,7 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
 Purity = Literal["gini", "entropy", "log_loss"]
 
 
+@with_parameters
 class Fringe(SupervisedConstructor):
     """FRINGE: join successive conditions of a decision tree for ``y``.
 
@@ -172,42 +152,13 @@ class Fringe(SupervisedConstructor):
         **SPLIT_LIMITS,
     }
 
-    strategy: Strategy
-
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        strategy: Strategy = "fringe",
-        drop_redundant: bool = False,
-        criterion: Purity = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        random_state: int = 0,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.strategy = strategy
-        self.drop_redundant = drop_redundant
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.random_state = random_state
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_features: int = 300
+    _: KW_ONLY
+    strategy: Strategy = "fringe"
+    criterion: Purity = "gini"
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    random_state: int = 0
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
         tree = DecisionTreeClassifier(
@@ -240,6 +191,7 @@ def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path
             yield path
 
 
+@with_parameters
 class CAT(TreeClassifier):
     """CAT: join the conditions of each path of a pruned tree that best predict its class.
 
@@ -286,32 +238,7 @@ class CAT(TreeClassifier):
 
     constraints: ClassVar[dict[str, Constraint]] = {"max_features": whole(1)}
 
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        prune: bool = True,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.prune = prune
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_features: int = 300
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CatProposer:
         limits = tree_limits(self, n_rows)
@@ -352,6 +279,7 @@ class ID2of3(TreeClassifier):
         return CountProposer(codes, len(self.classes_), limits, self.prune, best_m_of_n())
 
 
+@with_parameters
 class XofN(TreeClassifier):
     """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
 
@@ -388,32 +316,8 @@ class XofN(TreeClassifier):
 
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        patience: int = 5,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.prune = prune
-        self.patience = patience
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    patience: int = 5
 
     def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
         search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial, reduce
 from typing import Any, ClassVar, Literal, Self
 
@@ -45,7 +45,14 @@ from conjunct.features import (
     normalise,
     sum_members,
 )
-from conjunct.parameters import Constraint, is_number, is_whole, one_of, whole
+from conjunct.parameters import (
+    Constraint,
+    is_number,
+    is_whole,
+    one_of,
+    whole,
+    with_parameters,
+)
 from conjunct.ufc import Evidence
 
 Floats = NDArray[np.float64]
@@ -67,6 +74,7 @@ _SURE = 0.9
 _CHUNKS_PER_GROUP = 20
 
 
+@with_parameters
 class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
     """Find groups of similar rows, and list the marks of each group.
 
@@ -140,46 +148,19 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         "storage": one_of(STORAGE_KINDS),
     }
 
-    n_groups_: int
-    groups_: tuple[explain.RowGroup, ...]
-    labels_: NDArray[np.intp]
-    vocabularies_: tuple[UFC, ...]
-    mixture_: Mixture | None
-    description_length_: float
-    baseline_length_: float
-    stop_reason_: str
-    _log_shares: Floats
-    # a UFC without merges: the columns, their variables and their preparation
-    _base: UFC
-
-    def __init__(
-        self,
-        n_groups: int | str = "auto",
-        *,
-        within: Within = "chunks",
-        max_groups: int | None = None,
-        n_init: int = 3,
-        max_seconds: float | None = None,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        storage: StorageKind = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_groups = n_groups
-        self.within = within
-        self.max_groups = max_groups
-        self.n_init = n_init
-        self.max_seconds = max_seconds
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.storage = storage
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_groups: int | str = "auto"
+    _: KW_ONLY
+    within: Within = "chunks"
+    max_groups: int | None = None
+    n_init: int = 3
+    max_seconds: float | None = None
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    storage: StorageKind = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -206,10 +187,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         if self.within == "chunks" and not in_memory:
             note = 'The rows are not in memory, so groups have no chunks, as with within="columns".'
             warnings.warn(note, ConjunctWarning, stacklevel=2)
+        # without merges: the columns, their variables and their preparation
         self._base = self._fit_vocabulary(data, weights, self.variables, max_iter=0)
         fields = Fields.of(len(data.names), self._base.feature_set_.variables)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        mixture = self._grow(store, fields, weights, rng, deadline, callback)
+        mixture, self.stop_reason_ = self._grow(store, fields, weights, rng, deadline, callback)
         self._use(mixture)
         if in_memory:
             if self.within == "chunks":
@@ -344,8 +326,8 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         rng: np.random.Generator,
         deadline: float,
         callback: Any,
-    ) -> Mixture:
-        """Return the mixture found, converged on all rows."""
+    ) -> tuple[Mixture, str]:
+        """Return the mixture found, converged on all rows, and why the search ended."""
         every = None
         if isinstance(store, Columns):
             store = with_weights(store, weights)
@@ -367,11 +349,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         given, most = None if self.n_groups == "auto" else int(self.n_groups), self.max_groups
         growth = Growth(sample, fields, prior, rng, given, most, self.n_init, deadline, watch)
         path = growth.run()
-        self.stop_reason_ = "splitting a group would not make the description shorter"
+        why = "splitting a group would not shorten the description"
         if time.monotonic() > deadline:
-            self.stop_reason_ = f"the search ended after {self.max_seconds:g} seconds"
+            why = f"the search ended after {self.max_seconds:g} seconds"
         elif path[-1].mixture.n_groups in (given, most):
-            self.stop_reason_ = "the requested number of groups"
+            why = "reached the requested number of groups"
 
         def expect(mixture: Mixture) -> Sums:
             if every is None:
@@ -382,7 +364,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         n_rows = float(last.sums.rows.sum())
         one = converge(path[0].mixture, expect, prior, max_iter=1)
         self.baseline_length_, self.description_length_ = growth.bits(one), growth.bits(last)
-        return last.mixture.with_floor(n_rows)
+        return last.mixture.with_floor(n_rows), why
 
     def _use(
         self, mixture: Mixture | None, vocabularies: Sequence[UFC] = (), shares: Any = None

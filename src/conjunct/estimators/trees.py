@@ -8,6 +8,7 @@ import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -23,7 +24,15 @@ from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
+from conjunct.parameters import (
+    FLAG,
+    Constraint,
+    is_whole,
+    one_of,
+    real,
+    whole,
+    with_parameters,
+)
 from conjunct.ufc import Indicators
 
 
@@ -46,6 +55,7 @@ SPLIT_LIMITS = {
 }
 
 
+@with_parameters
 class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
@@ -108,31 +118,16 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         "formula_style": one_of(get_args(Style)),
     }
 
-    tree_: trees.Tree
-    labels_: NDArray[np.intp]
-
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 0.001,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 0.001
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    threshold: float | None = None
+    missing: Literal["raise", "false"] = "false"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
@@ -287,6 +282,7 @@ def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
     )
 
 
+@with_parameters
 class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
 
@@ -302,13 +298,16 @@ class TreeBasedConstructor(FeatureConstructor):
         **SAMPLE_LIMITS,
     }
 
-    drop_redundant: bool
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    n_distinct_rows_: int
-    # of those that grow one tree, or keep the best
-    tree_: trees.CountTree
+    _: KW_ONLY
+    drop_redundant: bool = False
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    threshold: float | None = None
+    missing: Literal["raise", "false"] = "false"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
@@ -340,7 +339,7 @@ class TreeBasedConstructor(FeatureConstructor):
         )
         tree = getattr(propose, "tree", None)
         if tree is not None:
-            self.tree_ = tree
+            self.tree_: trees.CountTree = tree
         if len(self.history_) == 1:
             why = self._nothing_new
             if len(self.feature_set_.features) >= most:
@@ -352,6 +351,7 @@ class TreeBasedConstructor(FeatureConstructor):
             warnings.warn(message, ConjunctWarning, stacklevel=3)
 
 
+@with_parameters
 class UFringe(TreeBasedConstructor):
     """Unsupervised FRINGE: join successive conditions of a clustering tree.
 
@@ -424,38 +424,12 @@ class UFringe(TreeBasedConstructor):
         **SPLIT_LIMITS,
     }
 
-    strategy: trees.Strategy
-
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        min_samples_leaf: int | float = 4,
-        strategy: trees.Strategy = "fringe",
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.strategy = strategy
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_features: int = 300
+    _: KW_ONLY
+    min_samples_leaf: int | float = 4
+    strategy: trees.Strategy = "fringe"
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
 
     def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
         learner = trees.clustering_paths(tree_limits(self, n_rows), self.max_features)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Self
@@ -46,7 +46,7 @@ from conjunct.features import (
     KEPT_TAGS,
     FeatureSet,
 )
-from conjunct.parameters import Constraint, frequency, one_of, whole
+from conjunct.parameters import Constraint, frequency, one_of, whole, with_parameters
 from conjunct.ufc import (
     CRITERIA,
     SEARCHES,
@@ -70,6 +70,7 @@ from conjunct.ufc import (
 _RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
 
 
+@with_parameters
 class UFC(CuratingConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
@@ -197,51 +198,27 @@ class UFC(CuratingConstructor):
     unsaved_parameters = ("storage",)
     _takes_partitions = True
 
-    # called with the estimated cost before a fit
-    on_cost_estimate: Callable[[CostEstimate], object] | None = None
-
-    n_distinct_rows_: int
     # a loaded model has none if it depends on the data
-    threshold_: float | None = None
+    threshold_ = None
 
-    def __init__(
-        self,
-        criterion: str | float | Criterion = "evidence",
-        *,
-        search: Search | None = None,
-        max_iter: int | None = None,
-        stop: str | Stop | None = None,
-        max_length: int | None = None,
-        max_features: int | None = None,
-        min_support: float | None = None,
-        feature_names: FeatureNames = "tags",
-        handle_unknown: HandleUnknown = "warn",
-        keep_columns: bool = False,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        storage: StorageKind = "auto",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.search = search
-        self.max_iter = max_iter
-        self.stop = stop
-        self.max_length = max_length
-        self.max_features = max_features
-        self.min_support = min_support
-        self.feature_names = feature_names
-        self.handle_unknown = handle_unknown
-        self.keep_columns = keep_columns
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.storage = storage
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: str | float | Criterion = "evidence"
+    _: KW_ONLY
+    search: Search | None = None
+    max_iter: int | None = None
+    stop: str | Stop | None = None
+    max_length: int | None = None
+    max_features: int | None = None
+    min_support: float | None = None
+    feature_names: FeatureNames = "tags"
+    handle_unknown: HandleUnknown = "warn"
+    keep_columns: bool = False
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    storage: StorageKind = "auto"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def estimate_cost(self, X: Any) -> CostEstimate:
         """Estimate about how long a fit on ``X`` takes, and how much memory.

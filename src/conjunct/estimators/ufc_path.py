@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import KW_ONLY, fields
 from itertools import count
 from typing import Any, ClassVar
 
@@ -18,13 +18,14 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
-from conjunct.parameters import Constraint, check, real, whole
+from conjunct.parameters import Constraint, check, real, whole, with_parameters
 
 _SOLUTIONS_PER_LINE = 100
 _CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
 _ONLY_CLOSEST = "a saved path contains only its closest point: fit again for the other solutions"
 
 
+@with_parameters
 class UFCPath(InvertibleConstructor):
     """All distinct results of uFC over a range of thresholds, and the best compromise.
 
@@ -95,46 +96,23 @@ class UFCPath(InvertibleConstructor):
         "max_seconds": real("a number above 0", lambda value: value > 0, optional=True),
     }
 
-    n_distinct_rows_: int
-    _path: ufc.Path | None = None
-    _training: Store | None = None
-
-    def __init__(
-        self,
-        min_threshold: float = 0.002,
-        max_threshold: float = 0.5,
-        max_iter: int = 20,
-        prune: bool = False,
-        *,
-        max_solutions: int | None = 10_000,
-        max_seconds: float | None = 600,
-        null_feature: bool = False,
-        feature_names: FeatureNames = "tags",
-        handle_unknown: HandleUnknown = "warn",
-        keep_columns: bool = False,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.min_threshold = min_threshold
-        self.max_threshold = max_threshold
-        self.max_iter = max_iter
-        self.prune = prune
-        self.max_solutions = max_solutions
-        self.max_seconds = max_seconds
-        self.null_feature = null_feature
-        self.feature_names = feature_names
-        self.handle_unknown = handle_unknown
-        self.keep_columns = keep_columns
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    min_threshold: float = 0.002
+    max_threshold: float = 0.5
+    max_iter: int = 20
+    prune: bool = False
+    _: KW_ONLY
+    max_solutions: int | None = 10_000
+    max_seconds: float | None = 600
+    null_feature: bool = False
+    feature_names: FeatureNames = "tags"
+    handle_unknown: HandleUnknown = "warn"
+    keep_columns: bool = False
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @property
     def solutions_(self) -> tuple[ufc.Solution, ...]:
@@ -169,8 +147,6 @@ class UFCPath(InvertibleConstructor):
             if which not in range(len(solutions)):
                 raise InputError(f"there is no solution {which}: there are {len(solutions)}")
             which = solutions[which]
-        if self._training is None:
-            raise AttributeError(_ONLY_CLOSEST)
         model = UFC(
             ufc.Threshold(which.threshold, prune=self.prune),
             max_iter=which.iterations,
@@ -292,13 +268,13 @@ class UFCPath(InvertibleConstructor):
     @property
     def has_path(self) -> bool:
         """Return True if all solutions are known; a model read from a file has only the closest."""
-        return self._path is not None
+        return hasattr(self, "_path")
 
     def _require_path(self) -> ufc.Path:
-        if self._path is not None:
-            return self._path
-        check_is_fitted(self, "feature_set_")
-        raise AttributeError(_ONLY_CLOSEST)
+        if not self.has_path:
+            check_is_fitted(self, "feature_set_")
+            raise AttributeError(_ONLY_CLOSEST)
+        return self._path
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
