@@ -152,7 +152,7 @@ def test_checkpoints_know_the_weights(tmp_path):
         ([1, np.inf, 1], "sample_weight of row 1 is inf"),
         ([0, 0, 0], "at least one non-zero number: all are 0"),
         ([2.0**31, 1, 1], "the sum of sample_weight exceeds 2,147,483,648: divide"),
-        (["a", "b", "c"], "sample_weight must be numbers"),
+        (["a", "b", "c"], "sample_weight must contain one number per row"),
     ],
 )
 def test_weights_that_cannot_be_used(weights, message):

@@ -162,9 +162,7 @@ class BooleanEstimator(BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             return container
         if isinstance(container, Baskets):
-            raise InputError(
-                "this model has no column names: baskets need a model with named columns"
-            )
+            raise InputError("baskets need a model with column names; this model has none")
         if container.n_columns != self.n_features_in_:
             raise InputError(
                 f"the data has {container.n_columns} columns, but the model needs "
@@ -267,9 +265,7 @@ def with_weights(store: Store, sample_weight: Any) -> Store:
     if sample_weight is None:
         return store
     if not isinstance(store, Columns):
-        raise InputError(
-            "sample_weight needs all rows in memory: read them, or repeat rows instead"
-        )
+        raise InputError("sample_weight needs all rows in memory: read them all, or repeat rows")
     weights = check_weights(sample_weight, store.n_rows)
     if not weights.all():
         counted = np.flatnonzero(weights)

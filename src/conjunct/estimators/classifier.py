@@ -160,7 +160,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
             those of the class itself (``-log2`` of its share of the training rows) are the bits
             that ``predict`` compares.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
         Returns
         -------

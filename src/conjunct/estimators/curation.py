@@ -337,7 +337,7 @@ def compare(
     correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
         The correction for the number of tests.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
     Returns
     -------

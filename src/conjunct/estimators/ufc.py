@@ -377,7 +377,7 @@ class UFC(CuratingConstructor):
         sizes : iterable of int, optional
             The numbers of chunks to list; those larger than the run are left out. By default all.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
         Returns
         -------
@@ -621,7 +621,7 @@ def correlated_pairs(
     criterion : "evidence", "bits", "risk", float or a criterion, default="evidence"
         As in :class:`UFC`.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        Kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
+        Kind of table; by default the kind of ``X`` if it is a table, otherwise pandas.
     **options
         Other parameters of :class:`UFC` for reading ``X``: ``threshold``, ``missing``,
         ``storage`` and ``n_jobs``.
