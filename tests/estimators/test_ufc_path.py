@@ -177,5 +177,5 @@ def test_any_parameters_are_found_among_the_solutions(zoo, path):
             found = path.result_of(threshold, max_iter)
             assert (found.n_features, found.oi) == (len(model.features_), model.history_[-1].oi)
     for threshold, max_iter in ((0.001, 1), (0.9, 1), (0.2, 5)):
-        with pytest.raises(InputError, match=r"is not covered: λ goes from 0\.002 to 0\.5"):
+        with pytest.raises(InputError, match=r"is not covered: this path has λ from 0\.002 to 0\.5"):
             path.result_of(threshold, max_iter)

@@ -59,23 +59,23 @@ SPLIT_LIMITS = {
 class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
-    Top-down: a cluster is split in two on the column that most reduces the squared error within
-    clusters, summed over all columns. Ties go to the column whose name comes first in code-point
-    order, so that the order of columns does not matter.
+    The tree splits a cluster on the column that most reduces the squared error within clusters,
+    summed over all columns. Ties go to the first name in code-point order, so the order of
+    columns does not matter.
 
     Parameters
     ----------
     max_depth : int, optional
         Maximum number of conditions of a cluster.
     min_samples_split : int or float, default=2
-        Rows that a cluster must have to be split; a number between 0 and 1 is a share of all.
+        Minimum number of rows to split a cluster; a number between 0 and 1 is a share of all rows.
     min_samples_leaf : int or float, default=0.001
-        Rows that each part must have; a number between 0 and 1 is a share of all. The default is
-        one row for up to 1,000 rows, and bounds a tree of many rows at 1,000 clusters.
+        Minimum number of rows of a cluster; a number between 0 and 1 is a share of all rows. The
+        default allows clusters of one row in up to 1,000 rows, and at most 1,000 clusters.
     min_impurity_decrease : float, default=0.0
-        A split must reduce the squared error, per row and column of the data, by this much.
+        Minimum decrease of the squared error by a split, per row and column of the data.
     max_leaf_nodes : int, optional
-        Number of clusters. The splits that reduce the error most are made first.
+        Maximum number of clusters. The splits that reduce the error most come first.
     threshold, missing, formula_style, n_jobs
         As in `UFringe`.
 
@@ -84,14 +84,14 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     labels_ : ndarray of shape (n_rows,)
         The cluster of each row: 0, 1, … in the order of the leaves in `export_text`.
     descriptions_ : tuple of Expression
-        The conjunction that is true in the rows of each cluster, and nowhere else; for the
-        single cluster of a tree without a split, ``None``.
+        The conjunction that is true exactly in the rows of each cluster, or ``None`` if there is
+        only one cluster.
     n_leaves_ : int
         Number of clusters.
     depth_ : int
         Largest number of conditions of a cluster.
     tree_ : Tree
-        The nodes in preorder, with number of rows, split and reduction.
+        The nodes in preorder, with their numbers of rows, splits and gains.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
+        """Grow the tree on the rows of ``X`` (see `UFringe`); ``y`` is ignored."""
         self._check_parameters()
         store = self._read_to_fit(X).columns
         ranks = trees.simplest_first(map(Primitive, self._primitive_names()))
@@ -139,7 +139,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the leaf of each row of ``X``: its number among ``tree_.nodes``."""
+        """Return the leaf of each row of ``X``, as its position in ``tree_.nodes``."""
         check_is_fitted(self)
         columns = self.read_columns(X)
         return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
@@ -149,7 +149,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return self._clusters(self.apply(X))
 
     def transform(self, X: Any) -> Any:
-        """Return a Boolean column per cluster, true in its rows, in a container like ``X``."""
+        """Return one Boolean column per cluster, true in its rows, in a container like ``X``."""
         container = container_of(X)
         members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
         names = tuple(self.get_feature_names_out())
@@ -158,8 +158,8 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the descriptions of the clusters as text.
 
-        ``input_features`` are names for the columns of a tree that was fitted without any;
-        otherwise they must be the names it was fitted with.
+        ``input_features`` are names for the columns of a tree that was fitted without names;
+        otherwise they must equal the names of the training data.
         """
         check_is_fitted(self)
         names = None if input_features is None else self._check_names(input_features)
@@ -184,7 +184,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return self.tree_.depth
 
     def export_text(self) -> str:
-        """Return the tree as text: a line per node, with its condition and number of rows."""
+        """Return the tree as text, with one line per node: its condition and number of rows."""
         check_is_fitted(self)
         nodes, conditions = self.tree_.nodes, self._conditions()
         cluster = {leaf: k for k, leaf in enumerate(self.tree_.leaves)}
@@ -228,13 +228,13 @@ def _conjunction(path: trees.Path, primitives: list[Primitive]) -> Expression | 
 
 
 def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
-    """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
+    """Return an Altair chart of nodes, sized by their rows, with leaves on the right."""
     try:
         import altair as alt
     except ImportError:
-        raise ImportError("a picture of the tree needs Altair: pip install altair") from None
+        raise ImportError("drawing the tree needs Altair: pip install altair") from None
     cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
-    # leaves one below the other, and every other node between its two children
+    # leaves stand below each other, and a split between its two children
     heights: dict[int, float] = {leaf: float(k) for leaf, k in cluster.items()}
     for k, node in reversed([*enumerate(tree.nodes)]):
         if k not in cluster:
@@ -242,7 +242,7 @@ def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
     nodes, links = [], []
     for k, node in enumerate(tree.nodes):
         x, y, is_leaf = len(node.path), heights[k], k in cluster
-        # Altair writes names unescaped into the script of a page, which "</script>" would end
+        # Altair does not escape names in the script of a page, and "</script>" would end it
         condition = re.sub("<(?=[/!])", "‹", conditions[k])
         place = f" → cluster {cluster[k]}" if is_leaf else ""
         nodes.append(
@@ -286,10 +286,10 @@ def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
 class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
 
-    # features that the last iteration may add beyond max_features; None: all that it finds
+    # features that the last iteration may add beyond max_features; None: no limit
     _excess: ClassVar[int | None] = None
     _nothing_new: ClassVar[str] = (
-        "no path of the tree has two conditions whose conjunction is new. "
+        "no path of the tree has two conditions with a new conjunction. "
         "Try a smaller min_samples_leaf"
     )
 
@@ -311,7 +311,7 @@ class TreeBasedConstructor(FeatureConstructor):
 
     @abstractmethod
     def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
-        """Return what proposes features, given the class of each row by its number, if any."""
+        """Return the proposer of features; ``codes`` are the classes of rows, if any."""
 
     def _restore(self, model: files.ModelFile) -> None:
         self.feature_set_, self.history_ = model.restore_growth()
@@ -326,7 +326,7 @@ class TreeBasedConstructor(FeatureConstructor):
     ) -> None:
         self._check_parameters()
         propose = self._proposer(codes, store.n_rows)
-        # those that grow one tree have no such limit
+        # estimators that grow one tree have no such limit
         most = getattr(self, "max_features", sys.maxsize)
         self.feature_set_, self.history_, self.n_distinct_rows_ = trees.run_schema(
             store,
@@ -344,8 +344,8 @@ class TreeBasedConstructor(FeatureConstructor):
             why = self._nothing_new
             if len(self.feature_set_.features) >= most:
                 why = (
-                    f"there are {store.n_columns} columns already and max_features is "
-                    f"{most}. Set a larger max_features"
+                    f"max_features is {most}, but there are already {store.n_columns} columns. "
+                    f"Set a larger max_features"
                 )
             message = f"no feature was constructed: {why}"
             warnings.warn(message, ConjunctWarning, stacklevel=3)
@@ -355,40 +355,38 @@ class TreeBasedConstructor(FeatureConstructor):
 class UFringe(TreeBasedConstructor):
     """Unsupervised FRINGE: join successive conditions of a clustering tree.
 
-    Each iteration grows a clustering tree on the present features and joins two conditions of
-    every path from the root to a leaf. New features are added and none is removed, so the set
-    grows and overlaps; `UFC` is the algorithm that does not.
+    Each iteration grows a clustering tree on the current features and joins two conditions of
+    each path from the root to a leaf. It never removes features, so the set grows and overlaps,
+    unlike that of `UFC`.
 
-    A conjunction is new unless the same two literals were joined before, in either order. So the
-    same formula may be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a literal
-    may be joined to a feature that contains it already: the duplicates and repetitions that the
-    paper describes. ``drop_redundant=True`` leaves them out.
+    A conjunction is new unless the same two literals were joined before, in either order. So two
+    features may have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a literal,
+    as the paper describes. ``drop_redundant=True`` drops such features.
 
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be up to 100 more: those on which a
-        split of all rows would gain most.
+        Stop after the iteration that reaches this number, including primitives. That iteration
+        may add up to 100 more: the features with the largest gain from a split of all rows.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
-        Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
-        first and the last (CITRE).
+        Join the last two conditions of a path (FRINGE), the first two, or the first and the last
+        (CITRE).
     drop_redundant : bool, default=False
-        Leave out columns that are always false or equal to an earlier one (which
-        duplicates are), and formulas in which a literal occurs twice.
+        Drop columns that are always false or equal to an earlier one, and formulas that repeat a
+        literal.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
-        Limits of a tree, as in `ClusteringTree`. The paper does not give its limits; leaves of at
-        least 4 rows, the default, nearly reproduce its figures on ``spect``.
+        Limits of a tree, as in `ClusteringTree`. The paper does not state its limits; the default,
+        leaves of at least 4 rows, nearly reproduces its figures on ``spect``.
     threshold : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="false"
-        Missing cells (NaN, None, null) are refused, or treated as false.
+        Refuse missing cells (NaN, None, null), or treat them as false.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line for each iteration.
+        1: print one line per iteration.
 
     Attributes
     ----------
@@ -440,7 +438,7 @@ def tree_limits(estimator: Any, n_rows: int) -> trees.Limits:
     """Return the limits of a tree from an estimator's parameters."""
 
     def count_rows(name: str, least: int) -> int:
-        """Return a number of rows that was given as such or as a share of all rows."""
+        """Return a number of rows, given as a number or as a share of all rows."""
         value = getattr(estimator, name)
         return int(value) if is_whole(value) else max(least, math.ceil(value * n_rows))
 
@@ -448,7 +446,7 @@ def tree_limits(estimator: Any, n_rows: int) -> trees.Limits:
         max_depth=estimator.max_depth,
         min_samples_split=count_rows("min_samples_split", 2),
         min_samples_leaf=count_rows("min_samples_leaf", 1),
-        # not all have these
+        # only some estimators have these
         min_impurity_decrease=float(getattr(estimator, "min_impurity_decrease", 0.0)),
         max_leaf_nodes=getattr(estimator, "max_leaf_nodes", None),
     )

@@ -333,7 +333,7 @@ class UFC(CuratingConstructor):
             name, limit = next(item for item in limits.items() if item[1] is not None)
             name = "max_iter" if name == "max_chunks" else name
             raise InputError(
-                f"a model cannot be cut if cells were missing: fit again with {name}={limit}"
+                f"cannot truncate because cells were missing: fit again with {name}={limit}"
             )
         if max_features is None:
             last = self._iterations_within(max_chunks or 0)
