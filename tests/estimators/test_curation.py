@@ -209,9 +209,9 @@ def test_a_model_without_counts_says_what_to_do(tmp_path):
     del content["suggestions"]
     (tmp_path / "model.json").write_text(json.dumps(content))
     model = UFC.load(tmp_path / "model.json")
-    with pytest.raises(InputError, match="give X_train"):
+    with pytest.raises(InputError, match="pass rows as X_train"):
         model.suggest(FRAME)
-    with pytest.raises(InputError, match="give X"):
+    with pytest.raises(InputError, match="pass rows as X"):
         model.relations()
     assert model.suggest(FRAME[:5], X_train=FRAME) == fit_quietly(FRAME).suggest(FRAME[:5])
     assert model.to_dict() == content

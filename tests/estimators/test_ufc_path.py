@@ -89,7 +89,7 @@ def test_the_table_of_solutions_follows_the_input(path, backend):
 
 
 def test_a_spent_budget_is_said_and_marked(zoo):
-    with pytest.warns(ConjunctWarning, match=r"after 3 solutions: only λ from 0\.\d+ to 0.5"):
+    with pytest.warns(ConjunctWarning, match=r"after 3 solutions and covered only λ from 0\.\d+ to 0.5"):
         part = UFCPath(max_solutions=3).fit(zoo)
     assert not part.complete_
     assert len(part.solutions_) == 3
