@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from conjunct import explain
 from conjunct.columns import Columns
@@ -70,6 +70,14 @@ class BooleanEstimator(BaseEstimator):
     preparation_: Preparation = Preparation()
     # the kind of table that the model was fitted on
     backend_: str | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise scikit-learn's NotFittedError for fitted attributes before ``fit``."""
+            if name.endswith("_") and not name.startswith("_"):
+                check_is_fitted(self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -201,7 +201,6 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier as JSON (docs/export.md), atomically."""
-        check_is_fitted(self)
         files.write_model(
             path,
             files.ClassifierFile(

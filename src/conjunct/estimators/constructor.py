@@ -110,7 +110,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         Rows may hold combinations of values that ``fit`` never saw. For a lazy table (Polars,
         DuckDB, Ibis or Spark) or a Dask collection, the result is lazy, too.
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
@@ -132,26 +131,22 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             Names for the columns of a model that was fitted without names; otherwise they must
             equal the names of the training data.
         """
-        check_is_fitted(self)
         primitives = None if input_features is None else self._check_names(input_features)
         return np.array(self._output_names(primitives), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
         """Return the constructed features."""
-        check_is_fitted(self)
         return Features(self.feature_set_.expressions)
 
     @property
     def suppressed_(self) -> tuple[Expression, ...]:
         """Return the features that ``min_support`` suppresses."""
-        check_is_fitted(self)
         return Features(self.feature_set_.rare().expressions)
 
     @property
     def n_iter_(self) -> int:
         """Return the number of iterations behind the features."""
-        check_is_fitted(self)
         return self.history_[-1].iteration
 
     def find_rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
@@ -160,7 +155,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         ``feature`` is a position in ``features_``, a formula, a column name of ``transform``, or
         tags in any order, such as ``"fork + knife"``.
         """
-        check_is_fitted(self)
         columns, fitted = self.read_columns(X), self.feature_set_
         if tags := fitted.tags_in(feature):
             column: Columns = fitted.evaluate_tags(columns, tags)
@@ -198,7 +192,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             (literals), ``iteration`` (0 for a column) and ``parents`` (two features).
             ``get_rules`` lists why the parents were joined.
         """
-        check_is_fitted(self)
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
         columns = feature_columns(fitted, self.formula_style)
         if form is not None:
@@ -303,7 +296,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         >>> model.formulas(X_train=baskets).texts()
         ['sky', 'cascade', '¬cascade ∧ water']
         """
-        check_is_fitted(self)
         store = None if X_train is None else self._read_complete(X_train, "X_train")
         return explain.formulas_of(self.feature_set_, form, store)
 
@@ -315,7 +307,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         Given rows ``X``, it also contrasts rows with and without the feature, and a shorter
         formula for these rows (``on_rows``) precedes the exact one.
         """
-        check_is_fitted(self)
         store = None if X is None else self.read_columns(X)
         fitted = self.feature_set_
         if tags := fitted.tags_in(feature):
@@ -325,7 +316,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     @property
     def findings_(self) -> tuple[Finding, ...]:
         """Tags that go together, with their facts in all rows, strongest first."""
-        check_is_fitted(self)
         return explain.find(self.feature_set_).findings
 
     def get_findings(self, backend: Backend | None = None, *, order: Order = "evidence") -> Any:
@@ -354,13 +344,11 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         ...     print(sentence)
         86% of the rows with knife also have fork; without knife, 14%.
         """
-        check_is_fitted(self)
         found = explain.find(self.feature_set_, order).findings
         return self.make_table(explain.finding_columns(found), backend)
 
     def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
         """Draw how a feature was built, as indented text, a Mermaid chart or a Graphviz graph."""
-        check_is_fitted(self)
         return explain.ancestry(
             self.feature_set_, self.feature_number(feature), format, self.formula_style
         )
@@ -372,7 +360,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
 
         Similarity is the correlation on the rows of ``X``, or without data the shared primitives.
         """
-        check_is_fitted(self)
         fitted, number = self.feature_set_, self.feature_number(feature)
         texts = self._name_features(fitted)
         store = None if X is None else self.read_columns(X)
@@ -391,7 +378,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
 
     def to_json(self) -> str:
         """Return the model as JSON, as ``save`` writes it (docs/model-schema.json)."""
-        check_is_fitted(self)
         return files.model_json(self.to_model_file()).decode()
 
     def to_dict(self) -> dict[str, Any]:
@@ -401,7 +387,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/export.md), atomically."""
-        check_is_fitted(self)
         files.write_model(path, self.to_model_file())
 
     @classmethod

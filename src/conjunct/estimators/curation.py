@@ -197,7 +197,6 @@ class CuratingConstructor(InvertibleConstructor):
         >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
         (True, 22, 35)
         """
-        check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
         new = fitted.with_code_counts(store).known_counts()

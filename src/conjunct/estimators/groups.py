@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
 from conjunct.columns import STORAGE_KINDS, Columns, StorageKind
@@ -231,7 +230,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted groups as JSON, atomically."""
-        check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params().items() if name in _SAVED}
         mixture = self.mixture_
         files.write_model(
@@ -397,7 +395,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         self.description_length_ = bits
 
     def _joints(self, X: Any) -> Iterator[Floats]:
-        check_is_fitted(self)
         return self._slices(self.read_columns(X))
 
     def _slices(self, columns: Columns) -> Iterator[Floats]:

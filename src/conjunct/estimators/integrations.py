@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
 from conjunct import estimators, explain, expressions, files
 from conjunct.errors import InputError, ModelFileError
 from conjunct.estimators.base import BooleanEstimator
@@ -204,14 +202,12 @@ class ExportingEstimator(BooleanEstimator):
 
     def _export_formulas(self, names: ExportNames | None, form: Form) -> dict[str, Expression]:
         """Return the formulas of ``transform`` by name."""
-        check_is_fitted(self)
         features = self._output_features()
         formulas = [expressions.in_form(expression, form) for expression in features.expressions]
         return dict(zip(self._name_features(features, names), formulas, strict=True))
 
     def _finding_formulas(self, names: ExportNames | None, form: Form) -> dict[str, Expression]:
         """Return the conjunction of the tags of each finding, by name."""
-        check_is_fitted(self)
         found = explain.find(self.feature_set_).findings
         if not found:
             raise InputError("the model has no findings to export: export its features instead")

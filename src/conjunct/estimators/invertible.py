@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
 from conjunct.columns import Columns, Counts
@@ -70,14 +69,12 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     @property
     def variables_(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of each variable, by its name."""
-        check_is_fitted(self)
         fitted = self.feature_set_
         return group_by_variable(zip(fitted.lineage.primitives, fitted.variables, strict=False))
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
         """Return the tags that each feature asserts; no two features assert the same tags."""
-        check_is_fitted(self)
         return self.feature_set_.patterns
 
     @property
@@ -87,25 +84,21 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         Rows are encoded as in ``score``. In n rows, a column costs ½·log₂ n bits. The k-th merge
         costs ½·log₂ n for its count and log₂(N/k) for its name, among N pairs of features.
         """
-        check_is_fitted(self)
         return self.feature_set_.description_length()
 
     @property
     def baseline_length_(self) -> float:
         """Return the bits without features, from independent columns and variables."""
-        check_is_fitted(self)
         return self.feature_set_.baseline_length()
 
     @property
     def krimp_length_(self) -> float:
         """Return the bits of the training data in Krimp's code, which ``Bits`` shortens."""
-        check_is_fitted(self)
         return self.feature_set_.krimp_length()
 
     @property
     def krimp_baseline_(self) -> float:
         """Return the bits of the training data by its columns alone, in Krimp's code."""
-        check_is_fitted(self)
         return self.feature_set_.krimp_baseline()
 
     def transform(self, X: Any) -> Any:
@@ -118,7 +111,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         For a lazy table (Polars, DuckDB, Ibis or Spark) or a Dask collection, the result is lazy,
         too, and there is no warning.
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         is_lazy = container.lazy is not None or isinstance(container, PartitionedContainer)
         if self.handle_unknown == "keep" or self.keep_columns or is_lazy:
@@ -143,7 +135,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         the lost cells. With missing cells the result is not exact: a cell may become missing
         because a partner was. With ``keep_columns`` the kept columns are returned unchanged.
         """
-        check_is_fitted(self)
         suppressed = self.feature_set_.suppressed
         if suppressed and not self.keep_columns:
             warnings.warn(
@@ -201,7 +192,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> rules["chunk"], rules["rows"]
         (['cascade + water'], [40])
         """
-        check_is_fitted(self)
         return self.make_table(rule_columns(self.feature_set_), backend)
 
     def chunks(
@@ -232,7 +222,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> model.chunks([["sky", "cascade", "water"], ["cascade"]])
         [[('cascade', 'water'), ('sky',)], [('cascade',)]]
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
@@ -259,7 +248,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         sample_weight : array of shape (n_rows,), optional
             A row of weight w counts as w equal rows.
         """
-        check_is_fitted(self)
         known = self._code_counts()
         columns = with_weights(self._read_store(X), sample_weight)
         counts: Counts = columns.total(self.feature_set_.row_code.count_with_patterns)[0]
@@ -283,7 +271,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> model.log_prob([["sky"], ["cascade"]]).round(1).tolist()
         [-0.7, -10.3]
         """
-        check_is_fitted(self)
         return self.log_prob_of_columns(self.read_columns(X))
 
     def log_prob_of_columns(self, columns: Columns) -> NDArray[np.float64]:

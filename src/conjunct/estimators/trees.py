@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files, trees
 from conjunct.columns import PackedColumns
@@ -140,7 +139,6 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf of each row of ``X``, as its position in ``tree_.nodes``."""
-        check_is_fitted(self)
         columns = self.read_columns(X)
         return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
 
@@ -161,31 +159,26 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         ``input_features`` are names for the columns of a tree that was fitted without names;
         otherwise they must equal the names of the training data.
         """
-        check_is_fitted(self)
         names = None if input_features is None else self._check_names(input_features)
         return np.array([self._text(e) for e in self._descriptions(names)], object)
 
     @property
     def descriptions_(self) -> tuple[Expression | None, ...]:
         """Return the conjunction that describes each cluster."""
-        check_is_fitted(self)
         return self._descriptions(None)
 
     @property
     def n_leaves_(self) -> int:
         """Return the number of clusters."""
-        check_is_fitted(self)
         return len(self.tree_.leaves)
 
     @property
     def depth_(self) -> int:
         """Return the largest number of conditions of a cluster."""
-        check_is_fitted(self)
         return self.tree_.depth
 
     def export_text(self) -> str:
         """Return the tree as text, with one line per node: its condition and number of rows."""
-        check_is_fitted(self)
         nodes, conditions = self.tree_.nodes, self._conditions()
         cluster = {leaf: k for k, leaf in enumerate(self.tree_.leaves)}
         lines = []
@@ -201,7 +194,6 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
 
     def plot(self) -> Any:
         """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
-        check_is_fitted(self)
         return draw_tree(self.tree_, self._conditions())
 
     def _clusters(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:

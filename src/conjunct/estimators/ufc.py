@@ -392,7 +392,6 @@ class UFC(CuratingConstructor):
         >>> [round(length) for length in path["description_length"]]
         [242, 193]
         """
-        check_is_fitted(self)
         fitted, history, n_iter = self.feature_set_, self.history_, self.n_iter_
         store = None if X_train is None or fitted.known is not None else self._read_store(X_train)
         if sizes is not None:

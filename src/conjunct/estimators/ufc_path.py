@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, fields
 from itertools import count
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from conjunct.parameters import Constraint, check, real, whole, with_parameters
 
 _SOLUTIONS_PER_LINE = 100
 _CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
+_OF_PATH = ("solutions_", "front_", "closest_point_", "complete_", "covered_from_", "_path")
 _ONLY_CLOSEST = "a saved path contains only its closest point: fit again for all solutions"
 
 
@@ -113,34 +114,20 @@ class UFCPath(InvertibleConstructor):
     n_jobs: int | None = None
     verbose: int = 0
 
-    @property
-    def solutions_(self) -> tuple[ufc.Solution, ...]:
-        return self._require_path().solutions
+    if not TYPE_CHECKING:
 
-    @property
-    def front_(self) -> tuple[ufc.Solution, ...]:
-        path = self._require_path()
-        return tuple(path.solutions[k] for k in path.front)
-
-    @property
-    def closest_point_(self) -> ufc.Solution:
-        path = self._require_path()
-        return path.solutions[path.closest]
-
-    @property
-    def complete_(self) -> bool:
-        return self._require_path().complete
-
-    @property
-    def covered_from_(self) -> float:
-        return self._require_path().covered_from
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in _OF_PATH:
+                check_is_fitted(self, "feature_set_")
+                raise AttributeError(_ONLY_CLOSEST)
+            super().__getattr__(name)
 
     def solution(self, which: int | ufc.Solution) -> UFC:
         """Return a solution, or the one at a position in ``solutions_``, as a fitted model.
 
         The model is fitted again, because a path keeps only the indicators of its solutions.
         """
-        solutions = self._require_path().solutions
+        solutions = self.solutions_
         if not isinstance(which, ufc.Solution):
             if which not in range(len(solutions)):
                 raise InputError(f"there is no solution {which}: the last is {len(solutions) - 1}")
@@ -171,7 +158,7 @@ class UFCPath(InvertibleConstructor):
 
     def result_of(self, threshold: float, max_iter: int) -> ufc.Solution:
         """Return the solution that ``UFC(threshold, max_iter=max_iter)`` gives."""
-        found = self._require_path().result_of(threshold, max_iter)
+        found = self._path.result_of(threshold, max_iter)
         if found is None:
             raise InputError(
                 f"uFC({threshold}, {max_iter}) is not covered: this path has λ from "
@@ -184,7 +171,7 @@ class UFCPath(InvertibleConstructor):
 
         ``backend`` is the kind of table, as in ``get_features``.
         """
-        path = self._require_path()
+        path = self._path
         on_front = {*path.front}
         names = ("threshold", *(field.name for field in fields(ufc.Solution)), "distance")
         table: dict[str, list[Any]] = {
@@ -215,7 +202,10 @@ class UFCPath(InvertibleConstructor):
             null_feature=self.null_feature,
             watch=report,
         )
-        self._path, self._training = path, store
+        self._path, self._training, self.solutions_ = path, store, path.solutions
+        self.front_ = tuple(path.solutions[k] for k in path.front)
+        self.closest_point_ = path.solutions[path.closest]
+        self.complete_, self.covered_from_ = path.complete, path.covered_from
         self.n_distinct_rows_ = path.n_distinct_rows
         chosen = self.solution(path.closest)
         self.feature_set_, self.history_ = chosen.feature_set_, chosen.history_
@@ -267,13 +257,7 @@ class UFCPath(InvertibleConstructor):
     @property
     def has_path(self) -> bool:
         """Return True if all solutions are known; a model file has only the closest point."""
-        return hasattr(self, "_path")
-
-    def _require_path(self) -> ufc.Path:
-        if not self.has_path:
-            check_is_fitted(self, "feature_set_")
-            raise AttributeError(_ONLY_CLOSEST)
-        return self._path
+        return "_path" in vars(self)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
