@@ -71,7 +71,7 @@ def test_any_solution_is_a_fitted_model(zoo, path):
         assert list(model.feature_names_in_) == list(zoo.columns)
         assert model.transform(zoo).shape == (len(zoo), solution.n_features)
         assert path.solution(solution).features_ == model.features_
-    with pytest.raises(InputError, match=f"there are {len(path.solutions_)}"):
+    with pytest.raises(InputError, match=f"the last is {len(path.solutions_) - 1}"):
         path.solution(len(path.solutions_))
 
 

@@ -195,11 +195,10 @@ class BooleanEstimator(BaseEstimator):
         if isinstance(container, PartitionedContainer):
             raise InputError(container.engine.advice)
         with self._advise_on_cells():
-            columns = self._row_reader().read_like(container).columns
-        if isinstance(columns, PartitionedColumns):
+            columns: Store = self._row_reader().read_like(container).columns
+        if not isinstance(columns, Columns):
             raise InputError("the rows do not fit in memory: pass fewer at a time")
-        read: Columns = columns
-        return read
+        return columns
 
     def make_table(self, columns: Table, backend: Backend | None) -> Any:
         """Return columns as a table, by default of the kind that the model was fitted on."""

@@ -177,22 +177,18 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         bits_of_answers = [(bits, _leads(bits)) for bits in self._code.answer_bits()]
         for rows, asked in code.iterate_answers(columns):
             yes = asked.yes
-            cells = (True, yes), (False, asked.questions & ~yes)
-            for (there, answer), (bits, leads) in zip(cells, bits_of_answers, strict=True):
+            given = (True, yes), (False, asked.questions & ~yes)
+            for (there, answer), (bits, leads) in zip(given, bits_of_answers, strict=True):
                 for number, row in np.argwhere(answer).tolist():
                     answers[rows.start + row].append((leads[number], number, there, bits[number]))
-        names = [f"bits if {name}" for name in classes]
-        table: dict[str, list[Any]] = {
-            name: [] for name in ("row", "chunk", "there", "speaks_for", "by", *names)
-        }
+        names = "row", "chunk", "there", "speaks_for", "by", *(f"bits if {c}" for c in classes)
+        cells: list[tuple[Any, ...]] = []
         for row, of_row in enumerate(answers):
             of_row.sort(key=lambda answer: (-round(answer[0], 9), answer[1]))
             for lead, number, there, bits in of_row[:top]:
                 chunk, speaks_for = code.texts[number % len(code.texts)], classes[bits.argmin()]
-                cells_of_line = (row, chunk, there, speaks_for, lead, *bits.tolist())
-                for values, cell in zip(table.values(), cells_of_line, strict=True):
-                    values.append(cell)
-        return self.make_table(table, backend)
+                cells.append((row, chunk, there, speaks_for, lead, *bits.tolist()))
+        return self.make_table({n: [c[k] for c in cells] for k, n in enumerate(names)}, backend)
 
     def _bits(self, X: Any) -> Floats:
         """Return the bits of each row in each class, including the bits of the class."""

@@ -23,26 +23,11 @@ from conjunct.estimators.base import BooleanTransformerMixin, Features, Table
 from conjunct.estimators.integrations import ExportingEstimator
 from conjunct.expressions import Expression, Style, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.parameters import (
-    VERBOSE,
-    Constraint,
-    check,
-    frequency,
-    is_number,
-    one_of,
-    risk_level,
-)
+from conjunct.parameters import VERBOSE, Constraint, check, frequency, is_number, one_of, risk_level
 from conjunct.ufc import CORRECTIONS, Ending, Indicators, Plan, Rule, SourceError
 
 if TYPE_CHECKING:
-    from conjunct.explain import (
-        Explanation,
-        Finding,
-        Formulas,
-        GraphFormat,
-        Neighbour,
-        Order,
-    )
+    from conjunct.explain import Explanation, Finding, Formulas, GraphFormat, Neighbour, Order
     from conjunct.export import LazyColumns
     from conjunct.expressions import Form
 

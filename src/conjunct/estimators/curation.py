@@ -21,12 +21,7 @@ from conjunct.counting import RowSample, Store, TagCounts, Tally
 from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
-from conjunct.features import (
-    FeatureSet,
-    Suggester,
-    Suggestion,
-    bits_of_rows,
-)
+from conjunct.features import FeatureSet, Suggester, Suggestion, bits_of_rows
 from conjunct.parameters import check, is_number, one_of, risk_level, whole
 from conjunct.ufc import CORRECTIONS
 

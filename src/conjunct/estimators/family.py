@@ -12,23 +12,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct import trees
 from conjunct.errors import InputError
 from conjunct.estimators.base import class_codes
 from conjunct.estimators.trees import SPLIT_LIMITS, TreeBasedConstructor, tree_limits
 from conjunct.expressions import Expression
 from conjunct.parameters import FLAG, Constraint, one_of, whole, with_parameters
-from conjunct.trees import (
-    CatProposer,
-    CountProposer,
-    PackedStage,
-    Path,
-    Proposer,
-    Strategy,
-    best_m_of_n,
-    best_x_of_n,
-    join_conditions,
-    telling_columns,
-)
 from conjunct.ufc import Indicators
 
 
@@ -146,7 +135,7 @@ class Fringe(SupervisedConstructor):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "max_features": whole(1),
-        "strategy": one_of(get_args(Strategy)),
+        "strategy": one_of(get_args(trees.Strategy)),
         "criterion": one_of(get_args(Purity)),
         "random_state": whole(0),
         **SPLIT_LIMITS,
@@ -154,33 +143,35 @@ class Fringe(SupervisedConstructor):
 
     max_features: int = 300
     _: KW_ONLY
-    strategy: Strategy = "fringe"
+    strategy: trees.Strategy = "fringe"
     criterion: Purity = "gini"
     min_impurity_decrease: float = 0.0
     max_leaf_nodes: int | None = None
     random_state: int = 0
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.Proposer:
         tree = DecisionTreeClassifier(
             criterion=self.criterion,
             random_state=self.random_state,
             **asdict(tree_limits(self, n_rows)),
         )
 
-        def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-            columns = telling_columns(stage, expressions)
+        def learn(
+            stage: trees.PackedStage, expressions: tuple[Expression, ...]
+        ) -> Iterable[trees.Path]:
+            columns = trees.telling_columns(stage, expressions)
             if not len(columns):
                 return []
             table = stage.store.select(columns).to_dense()
             fitted = tree.fit(table.astype(np.float32), codes).tree_
             return _paths(fitted, columns.tolist(), self._positive)
 
-        return join_conditions(learn, self.strategy)
+        return trees.join_conditions(learn, self.strategy)
 
 
-def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path]:
+def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[trees.Path]:
     """Yield the paths to leaves of class ``positive``, or to all leaves."""
-    pending: list[tuple[int, Path]] = [(0, ())]
+    pending: list[tuple[int, trees.Path]] = [(0, ())]
     while pending:
         node, path = pending.pop()
         false_child, true_child = int(tree.children_left[node]), int(tree.children_right[node])
@@ -240,9 +231,9 @@ class CAT(TreeClassifier):
 
     max_features: int = 300
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CatProposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CatProposer:
         limits = tree_limits(self, n_rows)
-        return CatProposer(codes, len(self.classes_), limits, self.prune, self._positive)
+        return trees.CatProposer(codes, len(self.classes_), limits, self.prune, self._positive)
 
 
 class ID2of3(TreeClassifier):
@@ -274,9 +265,11 @@ class ID2of3(TreeClassifier):
 
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CountProposer:
         limits = tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, self.prune, best_m_of_n())
+        return trees.CountProposer(
+            codes, len(self.classes_), limits, self.prune, trees.best_m_of_n()
+        )
 
 
 @with_parameters
@@ -319,6 +312,6 @@ class XofN(TreeClassifier):
     _: KW_ONLY
     patience: int = 5
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
-        search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, self.prune, search)
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CountProposer:
+        search, limits = trees.best_x_of_n(self.patience), tree_limits(self, n_rows)
+        return trees.CountProposer(codes, len(self.classes_), limits, self.prune, search)

@@ -44,14 +44,7 @@ from conjunct.features import (
     normalise,
     sum_members,
 )
-from conjunct.parameters import (
-    Constraint,
-    is_number,
-    is_whole,
-    one_of,
-    whole,
-    with_parameters,
-)
+from conjunct.parameters import Constraint, is_number, is_whole, one_of, whole, with_parameters
 from conjunct.ufc import Evidence
 
 Floats = NDArray[np.float64]

@@ -23,15 +23,7 @@ from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.parameters import (
-    FLAG,
-    Constraint,
-    is_whole,
-    one_of,
-    real,
-    whole,
-    with_parameters,
-)
+from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole, with_parameters
 from conjunct.ufc import Indicators
 
 

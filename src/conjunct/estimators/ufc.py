@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import files, ufc
 from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
 from conjunct.counting import Store, TagCounts, Tally, WeightedColumns
 from conjunct.data import (
@@ -36,38 +36,12 @@ from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import check_weights, with_weights
 from conjunct.estimators.constructor import has_same_features
 from conjunct.estimators.curation import CuratingConstructor
-from conjunct.estimators.invertible import (
-    FeatureNames,
-    HandleUnknown,
-    InvertibleConstructor,
-)
+from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.expressions import Style, pattern_text
-from conjunct.features import (
-    KEPT_TAGS,
-    FeatureSet,
-)
+from conjunct.features import KEPT_TAGS, FeatureSet
 from conjunct.parameters import Constraint, frequency, one_of, whole, with_parameters
-from conjunct.ufc import (
-    CRITERIA,
-    SEARCHES,
-    STOPS,
-    Criterion,
-    Ending,
-    Indicators,
-    Plan,
-    RuleRegistry,
-    Run,
-    RunState,
-    Search,
-    Stage,
-    Stop,
-    beginning_text,
-    last_within,
-    run_ufc,
-    without_garbage_collection,
-)
 
-_RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
+_RULES: dict[str, ufc.RuleRegistry[Any]] = {"criterion": ufc.CRITERIA, "stop": ufc.STOPS}
 
 
 @with_parameters
@@ -186,7 +160,7 @@ class UFC(CuratingConstructor):
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "search": one_of(SEARCHES, optional=True),
+        "search": one_of(ufc.SEARCHES, optional=True),
         "max_iter": whole(0, optional=True),
         "max_length": whole(2, optional=True),
         "max_features": whole(1, optional=True),
@@ -199,11 +173,11 @@ class UFC(CuratingConstructor):
     # a loaded model has none if it depends on the data
     threshold_ = None
 
-    criterion: str | float | Criterion = "evidence"
+    criterion: str | float | ufc.Criterion = "evidence"
     _: KW_ONLY
-    search: Search | None = None
+    search: ufc.Search | None = None
     max_iter: int | None = None
-    stop: str | Stop | None = None
+    stop: str | ufc.Stop | None = None
     max_length: int | None = None
     max_features: int | None = None
     min_support: float | None = None
@@ -247,7 +221,7 @@ class UFC(CuratingConstructor):
         *,
         sample_weight: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[Indicators], object] | None = None,
+        callback: Callable[[ufc.Indicators], object] | None = None,
     ) -> Self:
         """Construct features from the rows of ``X``.
 
@@ -338,14 +312,14 @@ class UFC(CuratingConstructor):
         if max_features is None:
             last = self._iterations_within(max_chunks or 0)
         else:
-            last = last_within(self.history_, max_features)
+            last = ufc.last_within(self.history_, max_features)
         shorter = self.after_iterations(last)
         if max_features is not None:
             shorter.max_features = min(max_features, self.max_features or max_features)
             if last < n_iter:
                 plan = self._plan()
-                shorter.stop_reason_ = beginning_text(last, n_iter, plan, max_features)
-                shorter._ending = Ending(n_iter)
+                shorter.stop_reason_ = ufc.beginning_text(last, n_iter, plan, max_features)
+                shorter._ending = ufc.Ending(n_iter)
         if X_train is not None:
             shorter.feature_set_ = _count_training_rows(
                 shorter.feature_set_, self._read_store(X_train)
@@ -409,7 +383,7 @@ class UFC(CuratingConstructor):
             elif store is not None:
                 features = _count_training_rows(self.after_iterations(k).feature_set_, store)
             lengths.append(features.description_length() if features else math.nan)
-        by_evidence = CRITERIA.resolve(self.criterion).needs_patterns
+        by_evidence = ufc.CRITERIA.resolve(self.criterion).needs_patterns
         newest = [fitted.merges[n - 1] if n else None for n, _ in listed]
         columns: dict[str, list[Any]] = {
             "chunks": [n for n, _ in listed],
@@ -464,20 +438,20 @@ class UFC(CuratingConstructor):
                 features = features.without_rare(self.min_support)
             shorter.feature_set_ = features
             shorter.history_ = self.history_[: n_iter + 1]
-            shorter.stop_reason_ = beginning_text(n_iter, self.n_iter_, self._plan(), None)
-            shorter._ending = Ending(self.n_iter_, chosen=True)
+            shorter.stop_reason_ = ufc.beginning_text(n_iter, self.n_iter_, self._plan(), None)
+            shorter._ending = ufc.Ending(self.n_iter_, chosen=True)
         return shorter
 
     @property
     def has_tag_names(self) -> bool:
-        return CRITERIA.resolve(self.criterion).counts_tags
+        return ufc.CRITERIA.resolve(self.criterion).counts_tags
 
-    def _stop_rule(self, criterion: Criterion) -> Stop:
+    def _stop_rule(self, criterion: ufc.Criterion) -> ufc.Stop:
         if self.stop is not None:
-            return STOPS.resolve(self.stop)
+            return ufc.STOPS.resolve(self.stop)
         # the paper's uFC(λ, limit_iter) runs all iterations
         runs_all = self.max_iter is not None and not criterion.draws_once
-        return STOPS.resolve("never" if runs_all else criterion.stop)
+        return ufc.STOPS.resolve("never" if runs_all else criterion.stop)
 
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
@@ -492,7 +466,7 @@ class UFC(CuratingConstructor):
         self,
         store: Store,
         names: Sequence[str],
-        callback: Callable[[Indicators], object] | None,
+        callback: Callable[[ufc.Indicators], object] | None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.new_rows_ = None
@@ -508,8 +482,8 @@ class UFC(CuratingConstructor):
                 self.on_cost_estimate(cost)
         # workers and files may leave cycles
         in_memory = isinstance(store, Columns | WeightedColumns)
-        with without_garbage_collection() if in_memory else nullcontext():
-            run = run_ufc(
+        with ufc.without_garbage_collection() if in_memory else nullcontext():
+            run = ufc.run_ufc(
                 store,
                 names,
                 plan,
@@ -552,7 +526,7 @@ class UFC(CuratingConstructor):
             why = "its merges do not match the data"
             raise files.Checkpoint(checkpoint).wrong_run(why)
 
-    def _take_over(self, run: Run) -> None:
+    def _take_over(self, run: ufc.Run) -> None:
         """Set the attributes of a run."""
         self.feature_set_ = run.feature_set
         self.history_ = run.history
@@ -573,14 +547,14 @@ class UFC(CuratingConstructor):
         self._take_over(run)
         self.new_rows_ = model.new_rows
 
-    def _plan(self) -> Plan:
-        criterion = CRITERIA.resolve(self.criterion)
-        return Plan(criterion, self.search or criterion.search, self.max_length)
+    def _plan(self) -> ufc.Plan:
+        criterion = ufc.CRITERIA.resolve(self.criterion)
+        return ufc.Plan(criterion, self.search or criterion.search, self.max_length)
 
     def _check_parameters(self) -> None:
-        criterion = CRITERIA.resolve(self.criterion)
+        criterion = ufc.CRITERIA.resolve(self.criterion)
         if self.stop is not None:
-            STOPS.resolve(self.stop)
+            ufc.STOPS.resolve(self.stop)
         super()._check_parameters()
         check_variables(self.variables)
         if self.search is not None:
@@ -601,7 +575,7 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
 
 def correlated_pairs(
     X: Any,
-    criterion: str | float | Criterion = "evidence",
+    criterion: str | float | ufc.Criterion = "evidence",
     *,
     backend: Backend | None = None,
     **options: Any,
@@ -636,15 +610,15 @@ def correlated_pairs(
     """
     reader = UFC(criterion, **options)
     reader._check_parameters()
-    rule = CRITERIA.resolve(criterion)
+    rule = ufc.CRITERIA.resolve(criterion)
     container = container_of(X)
     data = BooleanData.read(container, reader.reading_rules(), counts=True)
     store, names = data.columns, data.names
     tally = Tally.of(store)
-    stage = Stage(0, tuple(range(store.n_columns)), tally)
+    stage = ufc.Stage(0, tuple(range(store.n_columns)), tally)
     known = tally.counts.observed
     # indicators need the number of distinct rows, but pairs do not
-    state = RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
+    state = ufc.RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
     pairs = rule.candidates(stage, state, rule.make_pair_test(tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
