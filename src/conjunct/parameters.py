@@ -119,7 +119,7 @@ def with_parameters(kind: type[T]) -> type[T]:
     """Write the ``__init__`` of an estimator from its annotations, which are its parameters."""
     dataclass(eq=False, repr=False, match_args=False)(kind)
     for field in fields(kind):  # type: ignore[arg-type]
-        # only instances have parameters, as everywhere in scikit-learn
+        # in scikit-learn, parameters are attributes of instances only
         if field.name in vars(kind):
             delattr(kind, field.name)
     return kind

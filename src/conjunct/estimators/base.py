@@ -297,8 +297,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
-            f"sample_weight of row {row} is {given[row]:g}: weights must be whole numbers from 0 "
-            f"(multiply by a common factor and round)"
+            f"sample_weight of row {row} is {given[row]:g}: weights must be whole numbers from 0: "
+            f"multiply by a common factor and round"
         )
     if not given.any():
         # scikit-learn's checks expect these words
@@ -360,7 +360,7 @@ class Features(tuple[Expression, ...]):
 
 
 def render_summary(summary: Summary) -> str:
-    """Render the strongest chunks, and why the run ended, with escaped names and no script."""
+    """Render the strongest chunks and the stop reason, with escaped names and no script."""
     parts = [f"<p>{_escape(f'{summary.overview} {summary.length}')}</p>"]
     if summary.findings:
         heads = ("finding", "in words", "rows", "lift")

@@ -281,7 +281,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # it only sees if values are above a threshold
+        # it only uses whether values exceed a threshold
         tags.classifier_tags.poor_score = True
         return tags
 

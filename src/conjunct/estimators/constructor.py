@@ -387,7 +387,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         return columns.to_bits()
 
     def _lazy_columns(self, container: Container, names: Sequence[str]) -> LazyColumns:
-        """Return columns of a lazy table, which may hold raw data if the model was fitted on it."""
+        """Return the columns of a lazy table, which may be raw if the training data was."""
         from conjunct.export import lazy_columns
 
         raw = self._raw_checks() if tuple(names) == self._primitive_names() else None

@@ -56,7 +56,7 @@ class CuratingConstructor(InvertibleConstructor):
             Maximum number of suggestions per row.
         min_score : float, default=0
             Minimum score of a suggestion.
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
             Rows to learn from instead of those of ``fit``, using their 5,000 most frequent tags.
             A fitted model keeps the counts of its 1,000 most frequent tags.
 
@@ -117,7 +117,7 @@ class CuratingConstructor(InvertibleConstructor):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets or collection, optional
+        X : array, data frame, sparse matrix, list of baskets or Dask collection, optional
             Rows to count instead of those of ``fit``, using their 5,000 most frequent tags. A
             fitted model keeps the counts of its 1,000 most frequent tags.
 
@@ -175,7 +175,7 @@ class CuratingConstructor(InvertibleConstructor):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
             New rows with the columns of the model.
 
         Returns

@@ -318,7 +318,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         deadline: float,
         callback: Any,
     ) -> tuple[Mixture, str]:
-        """Return the mixture found, converged on all rows, and why the search ended."""
+        """Return the mixture, converged on all rows, and the reason why the search ended."""
         every = None
         if isinstance(store, Columns):
             store = with_weights(store, weights)

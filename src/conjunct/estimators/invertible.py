@@ -204,7 +204,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets or Dask collection
             The data of ``fit``, or other rows with the same columns.
         output : {"lists", "text", "long"}, default="lists"
             ``"lists"``: a list of chunks per row, each a tuple of tags. ``"text"``: one text per
@@ -242,7 +242,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
             The data of ``fit``, or other rows with the same columns.
         y : ignored
         sample_weight : array of shape (n_rows,), optional

@@ -144,7 +144,7 @@ class UFC(CuratingConstructor):
     n_distinct_rows_ : int
         Number of distinct rows in the training data.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class UFC(CuratingConstructor):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
             Boolean or 0/1 values, one individual per row.
         y : ignored
             Accepted for use in pipelines.
@@ -281,7 +281,7 @@ class UFC(CuratingConstructor):
         ----------
         max_features : int, optional
             Maximum number of features.
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
             The data of ``fit`` again. The result needs it only for ``score``, ``log_prob``,
             ``check_drift`` and ``description_length_``.
         max_chunks : int, optional
@@ -340,7 +340,7 @@ class UFC(CuratingConstructor):
 
         Parameters
         ----------
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
             The data of ``fit`` again, for ``description_length``, which needs one pass over the
             rows per size.
         sizes : iterable of int, optional
@@ -372,7 +372,7 @@ class UFC(CuratingConstructor):
             sizes = {*sizes}
             for size in sizes:
                 whole(0).check("sizes", size)
-        # the last step with each number of chunks
+        # the last step for each number of chunks
         steps = {self._n_chunks(k): k for k in range(n_iter + 1)}
         listed = [(n, k) for n, k in steps.items() if sizes is None or n in sizes]
         lengths = []

@@ -289,7 +289,7 @@ def _apply_rules(expression: Expression) -> Expression:
     of: dict[int, Part] = {}
     order = nodes(expression)
     uses = Counter(id(child) for node in order for child in node.children)
-    # a conjunction used once, in another conjunction, is merged into that
+    # a conjunction that is used once, in another conjunction, is merged into it
     inner = {
         id(child)
         for node in order

@@ -33,7 +33,7 @@ from conjunct.columns import (
 from conjunct.expressions import Expression, canonical_key
 
 Condition = int
-"""The position of a column, or its bitwise complement (``~position``) where it must be false."""
+"""The position of a column, or its bitwise complement (``~position``) if it must be false."""
 
 Path = tuple[Condition, ...]
 """The conditions from the root to a node."""
