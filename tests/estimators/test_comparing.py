@@ -197,13 +197,13 @@ def test_a_chunk_is_more_than_its_tags():
 
 
 def test_circular_groups_are_warned_of():
-    message = r"^milk alone shows in which group a row is.*circular"
+    message = r"^milk alone determines the group of a row.*circular"
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ANIMALS["milk"])
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ~ANIMALS["milk"])
     milk = ANIMALS["milk"]
-    with pytest.warns(ConjunctWarning, match="^milk alone shows in which data set a row is"):
+    with pytest.warns(ConjunctWarning, match="^milk alone determines the data set of a row"):
         compare(MODEL, ANIMALS[milk], ANIMALS[~milk])
     # of seven types, milk and feathers are the names of two only
     with warnings.catch_warnings():

@@ -297,8 +297,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
-            f"sample_weight of row {row} is {given[row]:g}: weights must be whole numbers from 0: "
-            f"multiply by a common factor and round"
+            f"sample_weight of row {row} is {given[row]:g}, but weights must be whole numbers "
+            f"from 0: multiply by a common factor and round"
         )
     if not given.any():
         # scikit-learn's checks expect these words

@@ -91,7 +91,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         data = self._read_to_fit(X)
         if y is None:
             raise InputError(
-                "ChunkClassifier requires y to be passed, but the target y is None: give the class "
+                "ChunkClassifier requires y to be passed, but the target y is None: pass the class "
                 "of each row"
             )
         columns, weights, y = data.columns, np.ones(data.n_rows, np.int64), np.asarray(y)

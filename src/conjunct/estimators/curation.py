@@ -351,7 +351,7 @@ def compare(
     fitted = _check_and_get_features(model, alpha, correction)
     parts = [fitted.evaluate_tag_sets(model.read_columns(data)) for data in (X, Y)]
     counts = explain.GroupCounts.of_parts(*parts)
-    _warn_if_circular(fitted, counts, "in which data set")
+    _warn_if_circular(fitted, counts, "the data set")
     table = explain.rank_differences(
         fitted.tag_sets, counts, alpha, correction, explain.other_values(fitted)
     )
@@ -412,7 +412,7 @@ def describe_groups(
     names, groups = _read_labels(labels, columns.n_rows, len(fitted.tag_sets))
     every = fitted.evaluate_tag_sets(columns)
     counts = explain.GroupCounts.of_groups(every, groups, len(names))
-    _warn_if_circular(fitted, counts, "in which group")
+    _warn_if_circular(fitted, counts, "the group")
     table = explain.rank_group_features(fitted.tag_sets, names, counts, alpha, correction, top)
     return model.make_table(table, backend)
 
@@ -426,15 +426,15 @@ def _check_and_get_features(model: Any, alpha: float | None, correction: str | N
     return model.feature_set_
 
 
-def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, where: str) -> None:
+def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, what: str) -> None:
     """Warn if tags determine the groups, because groups made from tags differ in them."""
     names = fitted.lineage.primitives
     of_tags = explain.GroupCounts(counts.true[:, : len(names)], counts.known[:, : len(names)])
     if copies := of_tags.copies_of_groups():
         tags = explain.join_names([names[k] for k in copies], 3, 40)
-        shows, it = ("shows", "it") if len(copies) == 1 else ("show", "them")
+        verb, it = ("determines", "it") if len(copies) == 1 else ("determine", "them")
         warnings.warn(
-            f"{tags} alone {shows} {where} a row is. If the groups were made from {it}, the "
+            f"{tags} alone {verb} {what} of a row. If the groups were made from {it}, the "
             f"result is circular: fit the model without {it}",
             ConjunctWarning,
             stacklevel=3,

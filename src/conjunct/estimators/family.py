@@ -37,7 +37,7 @@ class SupervisedConstructor(TreeBasedConstructor):
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
-                "give the class of each row, or use UFringe, which needs none"
+                "pass the class of each row, or use UFringe, which needs none"
             )
         self.classes_, codes = class_codes(y, data.n_rows)
         self._construct(data.columns, data.names, callback, codes)

@@ -129,7 +129,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_groups": Constraint(
             lambda value: value == "auto" or (is_whole(value) and int(value) >= 1),
-            'a whole number from 1, or "auto"',
+            'a whole number, at least 1, or "auto"',
         ),
         "within": one_of(WITHIN),
         "max_groups": whole(1, optional=True),

@@ -8,7 +8,7 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import KW_ONLY, replace
 from functools import partial
@@ -39,7 +39,7 @@ from conjunct.estimators.curation import CuratingConstructor
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.expressions import Style, pattern_text
 from conjunct.features import KEPT_TAGS, FeatureSet
-from conjunct.parameters import Constraint, frequency, one_of, whole, with_parameters
+from conjunct.parameters import Constraint, check, frequency, one_of, whole, with_parameters
 
 _RULES: dict[str, ufc.RuleRegistry[Any]] = {"criterion": ufc.CRITERIA, "stop": ufc.STOPS}
 
@@ -297,17 +297,16 @@ class UFC(CuratingConstructor):
         (('x3',), ('x0',))
         """
         check_is_fitted(self)
-        limits = {"max_features": max_features, "max_chunks": max_chunks}
-        if None not in limits.values() or not any(n is not None for n in limits.values()):
+        if (max_features is None) == (max_chunks is None):
             raise InputError("truncate needs either max_features or max_chunks")
         whole(1, optional=True).check("max_features", max_features)
         whole(0, optional=True).check("max_chunks", max_chunks)
         fitted, n_iter = self.feature_set_, self.n_iter_
         if fitted.known is not None:
-            name, limit = next(item for item in limits.items() if item[1] is not None)
-            name = "max_iter" if name == "max_chunks" else name
+            name = "max_iter" if max_features is None else "max_features"
             raise InputError(
-                f"cannot truncate because cells were missing: fit again with {name}={limit}"
+                f"cannot truncate because cells were missing: fit again with "
+                f"{name}={max_chunks if max_features is None else max_features}"
             )
         if max_features is None:
             last = self._iterations_within(max_chunks or 0)
@@ -516,15 +515,12 @@ class UFC(CuratingConstructor):
 
     def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
         """Refuse a resumed run whose merges do not match the rows."""
-        is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
-        try:
+        with suppress(ModelFileError):
             again = self.from_model_file(InvertibleConstructor._model_file(self), "the model")
-            is_right = is_right and has_same_features(again, self)
-        except ModelFileError:
-            is_right = False
-        if not is_right:
-            why = "its merges do not match the data"
-            raise files.Checkpoint(checkpoint).wrong_run(why)
+            is_code = self.feature_set_.is_code_of(self.feature_set_.n_rows)
+            if is_code and has_same_features(again, self):
+                return
+        raise files.Checkpoint(checkpoint).wrong_run("its merges do not match the data")
 
     def _take_over(self, run: ufc.Run) -> None:
         """Set the attributes of a run."""
@@ -558,9 +554,9 @@ class UFC(CuratingConstructor):
         super()._check_parameters()
         check_variables(self.variables)
         if self.search is not None:
-            known = f"{' or '.join(map(repr, criterion.searches))}"
+            known = " or ".join(map(repr, criterion.searches))
             wanted = f"{known} with criterion {criterion.name!r}"
-            Constraint(criterion.searches.__contains__, wanted).check("search", self.search)
+            check(self.search in criterion.searches, "search", self.search, wanted)
 
 
 def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
@@ -568,7 +564,7 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
     counted = features.with_code_counts(store)
     if not counted.is_code_of(store.n_rows):
         raise InputError(
-            "X_train differs from the data of fit: pass the same rows, repeated by their weights"
+            "X_train differs from the data of fit: pass the same rows, each repeated by its weight"
         )
     return counted
 
@@ -624,10 +620,7 @@ def correlated_pairs(
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],
         "right": [names[k] for k in pairs.right.tolist()],
-        "joint": pairs.joint.tolist(),
-        "r": pairs.r.tolist(),
-        "p_value": pairs.p_value.tolist(),
-        "p_adjusted": pairs.p_adjusted.tolist(),
-        "score": pairs.score.tolist(),
     }
+    for name in ("joint", "r", "p_value", "p_adjusted", "score"):
+        columns[name] = getattr(pairs, name).tolist()
     return as_table(columns, backend or container.backend or "pandas")

@@ -21,7 +21,7 @@ from conjunct.expressions import Style
 from conjunct.parameters import Constraint, check, real, whole, with_parameters
 
 _SOLUTIONS_PER_LINE = 100
-_CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
+_CORRELATION = real("a number, at least 0 and less than 1", lambda value: 0 <= value < 1)
 _OF_PATH = ("solutions_", "front_", "closest_point_", "complete_", "covered_from_", "_path")
 _ONLY_CLOSEST = "a saved path contains only its closest point: fit again for all solutions"
 

@@ -104,7 +104,7 @@ class CountNode:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Rows with their columns and the number of their classes."""
+    """Rows with their columns and class numbers."""
 
     table: Truths
     codes: NDArray[np.intp]
@@ -193,7 +193,7 @@ class CountTree:
 
 @dataclass(eq=False)
 class TreeProposer:
-    """Base of proposers of features from a tree for the classes, which keep the best tree."""
+    """Base of proposers that derive features from a tree and keep the best tree."""
 
     codes: NDArray[np.intp]
     n_classes: int
@@ -437,7 +437,7 @@ MOST_LOOKED_AT = 2_000
 
 @dataclass(eq=False)
 class CatProposer(TreeProposer):
-    """Propose the best conjunction of each path of a tree, while trees take fewer bits."""
+    """Propose the best conjunction of each path of a tree, while the bits decrease."""
 
     positive: int | None
     """The class whose paths are used; None for all classes."""
