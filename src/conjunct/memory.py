@@ -28,7 +28,7 @@ def parse_bytes(amount: str | int) -> int:
         return amount
     found = _AMOUNT.fullmatch(amount)
     if found is None or (found[3] and not found[2]):
-        raise InputError(f"memory must be an amount such as 500MB or 2GiB; got {amount!r}")
+        raise InputError(f"memory must be a size such as 500MB or 2GiB; got {amount!r}")
     unit = found[2].lower()
     return int(float(found[1]) * (_BINARY if found[3] else _UNITS)[unit])
 
