@@ -11,6 +11,6 @@ import lazy_loader
 
 __version__ = "0.3.0.dev0"
 
-# The public names are in __init__.pyi. Each is imported when it is first used, so that
-# ``import conjunct`` and ``conjunct --help`` stay quick.
+# __init__.pyi lists the public names. They are imported on first use, which keeps
+# ``import conjunct`` and ``conjunct --help`` fast.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

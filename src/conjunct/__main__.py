@@ -1,4 +1,4 @@
-"""``python -m conjunct`` is the command ``conjunct``."""
+"""Run the command ``conjunct`` as ``python -m conjunct``."""
 
 import sys
 

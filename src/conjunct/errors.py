@@ -1,16 +1,13 @@
-"""The errors and warnings of conjunct.
-
-A message is one line that says what is wrong, where, and what to do about it.
-"""
+"""The errors and warnings of conjunct, each with a message of one line."""
 
 
 def one_line(text: str) -> str:
-    """Return a text with control characters escaped: a file may hold any."""
+    """Escape control characters, because text from files may contain them."""
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 class ConjunctError(Exception):
-    """Base of every error that conjunct raises on purpose.
+    """Base of all errors that conjunct raises on purpose.
 
     Examples
     --------
@@ -24,7 +21,7 @@ class ConjunctError(Exception):
 
 
 class InputError(ConjunctError, ValueError):
-    """The data or an option cannot be used as given.
+    """The data or an option is invalid.
 
     Examples
     --------
@@ -36,7 +33,7 @@ class InputError(ConjunctError, ValueError):
 
 
 class CellError(InputError):
-    """One cell of a table cannot be used. Readers of files add the file and the line to it.
+    """A cell of a table is invalid. Readers of files add the file and the line.
 
     Examples
     --------
@@ -61,7 +58,7 @@ class CellError(InputError):
 
 
 class ModelFileError(InputError):
-    """A model file is damaged, of another version, or not a model file at all.
+    """A model file is damaged, has another version, or is not a model file.
 
     Examples
     --------
@@ -80,7 +77,7 @@ class ModelFileError(InputError):
 
 
 class ClusterError(ConjunctError, RuntimeError):
-    """A cluster was lost, or stalls.
+    """A cluster was lost or has stalled.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Amounts of memory: as people write them, and as the process has them."""
+"""Amounts of memory: reading and writing them, and measuring those of the process."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def parse_bytes(amount: str | int) -> int:
         return amount
     found = _AMOUNT.fullmatch(amount)
     if found is None or (found[3] and not found[2]):
-        raise InputError(f"memory must be like 500MB or 2GiB; got {amount!r}")
+        raise InputError(f"memory must be a size such as 500MB or 2GiB; got {amount!r}")
     unit = found[2].lower()
     return int(float(found[1]) * (_BINARY if found[3] else _UNITS)[unit])
 
 
 def byte_text(n_bytes: int) -> str:
-    """Write a number of bytes for people.
+    """Format a number of bytes for people.
 
     Examples
     --------
@@ -48,20 +48,20 @@ def byte_text(n_bytes: int) -> str:
 
 
 def resident_bytes() -> int:
-    """Return the memory that the process has now, or at most had if the system does not say."""
+    """Return the current memory of the process, or its peak if the system reports only that."""
     now = _statm(1)
     if now:
         return now
     try:
         import resource
-    except ImportError:  # Windows: about what Python and its libraries take
+    except ImportError:  # Windows: a typical size of Python with these libraries
         return 200 * 10**6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def available_bytes() -> int:
-    """Return the memory that this process may still take, as far as the system says."""
+    """Return the memory that is available to this process, as far as the system reports it."""
     limits = [available_addresses()]
     try:
         limits.append(_fields(_ROOT / "proc/meminfo")["MemAvailable:"] * 1024)
@@ -75,7 +75,7 @@ def available_bytes() -> int:
 
 
 def available_addresses() -> int:
-    """Return the addresses that this process may still take, used or not (``ulimit -v``)."""
+    """Return the address space that is available to this process (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # Windows
@@ -85,7 +85,7 @@ def available_addresses() -> int:
 
 
 def _own_groups() -> Iterator[Path]:
-    """Yield the folders of this process's control groups, from the innermost upwards."""
+    """Yield the folders of this process's control groups, innermost first."""
     try:
         own = (_ROOT / "proc/self/cgroup").read_text().splitlines()
         mounts = (_ROOT / "proc/self/mountinfo").read_text().splitlines()
@@ -97,13 +97,13 @@ def _own_groups() -> Iterator[Path]:
         before, _, after = line.partition(" - ")
         top, mount = before.split()[3:5]
         kind, *_, options = after.split()
-        # version 2 has one tree without a name, version 1 one for each controller
+        # version 2 has one unnamed tree, version 1 one per controller
         which = {"cgroup2": "", "cgroup": "memory"}.get(kind)
         if which not in paths or (which and which not in options.split(",")):
             continue
         folder = _ROOT / mount.lstrip("/")
         path = PurePosixPath(paths[which])
-        # a container may see its own groups only, as if they were the top
+        # a container may see only its own groups, as if they were the top
         below = path.relative_to(top) if path.is_relative_to(top) else PurePosixPath()
         for _ in below.parts:
             yield folder / below
@@ -112,7 +112,7 @@ def _own_groups() -> Iterator[Path]:
 
 
 def _group_limits(group: Path) -> Iterator[int]:
-    """Yield the bytes that a control group still allows, in either version."""
+    """Yield the bytes that a control group of either version still allows."""
     for prefix, used, *limits in (
         ("", "memory.current", "memory.max", "memory.high"),
         ("total_", "memory.usage_in_bytes", "memory.limit_in_bytes"),
@@ -121,17 +121,17 @@ def _group_limits(group: Path) -> Iterator[int]:
             try:
                 left = int((group / limit).read_text()) - int((group / used).read_text())
                 stat = _fields(group / "memory.stat")
-            except (OSError, ValueError):  # there is no such file, or "max": no limit
+            except (OSError, ValueError):  # no such file, or "max" for no limit
                 continue
-            # cached files that the system drops when memory is short: those read more than once are
-            # active, and of these, programs are running from what is mapped
+            # cached files can be dropped, except for mapped ones, which running programs use;
+            # files read more than once count as active
             mapped = stat.get(f"{prefix}mapped_file" if prefix else "file_mapped", 0)
             active = max(0, stat.get(f"{prefix}active_file", 0) - mapped)
             yield left + stat.get(f"{prefix}inactive_file", 0) + active
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """Read the numbers of a system file, by the word before each."""
+    """Read the numbers of a system file, each by the word before it."""
     lines = (line.split() for line in path.read_text().splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 

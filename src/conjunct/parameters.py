@@ -1,18 +1,14 @@
-"""Checks of parameters, and families of things that parameters name.
-
-An error is one clear line that says what a parameter must be and what it was. A new member of a
-family is defined in one place, and found everywhere.
-"""
+"""Checks of parameters, and registries of the objects that parameters name."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from conjunct.errors import InputError
 
@@ -28,16 +24,16 @@ def is_whole(value: object) -> bool:
 
 
 def check(holds: bool, name: str, value: object, wanted: str) -> None:
-    """Refuse a value that is not what is wanted."""
+    """Raise an InputError unless the value of a parameter is valid."""
     if not holds:
         raise InputError(f"{name} must be {wanted}; got {value!r}")
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """The values that a parameter may have: a test of one, and its description in errors.
+    """The valid values of a parameter: a test, and its description in errors.
 
-    ``choices`` are looked at when a value is, because a registry is complete only then.
+    ``choices`` are read during a check, because a registry is not complete before.
     """
 
     allows: Callable[[Any], bool] = bool
@@ -46,7 +42,7 @@ class Constraint:
     choices: Iterable[str] | None = None
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse other values."""
+        """Raise an InputError for other values."""
         if self.optional and value is None:
             return
         if self.choices is None:
@@ -92,7 +88,7 @@ def frequency(*, optional: bool = False) -> Constraint:
 
 
 FLAG = Constraint(lambda value: isinstance(value, bool), "True or False")
-# a model file may ask for threads too, so their number has an end
+# a limit, because a model file may set the number of threads
 JOBS = Constraint(
     lambda value: is_whole(value) and value != 0 and abs(value) <= 10_000,
     "a whole number other than 0, from -10000 to 10000",
@@ -102,12 +98,12 @@ VERBOSE = Constraint(
     lambda value: isinstance(value, Integral) and bool(value >= 0),  # type: ignore[operator]
     "a whole number, at least 0, or True or False",
 )
-# above which cells are true
+# cells above it are true
 CUTOFF = real("a finite number", lambda value: abs(value) <= float_info.max, optional=True)
 
 
 def check_parameters(holder: object) -> None:
-    """Check what has a constraint in ``constraints`` of the class or one of its bases."""
+    """Check all parameters with ``constraints`` in the class or its bases."""
     constraints: dict[str, Constraint] = {}
     for kind in reversed(type(holder).__mro__):
         constraints |= vars(kind).get("constraints", {})
@@ -118,12 +114,22 @@ def check_parameters(holder: object) -> None:
 T = TypeVar("T")
 
 
-class Registry(Mapping[str, T]):
-    """The members of one family by name. Each enters itself in the file that defines it.
+@dataclass_transform(eq_default=False)
+def with_parameters(kind: type[T]) -> type[T]:
+    """Write the ``__init__`` of an estimator from its annotations, which are its parameters."""
+    dataclass(eq=False, repr=False, match_args=False)(kind)
+    for field in fields(kind):  # type: ignore[arg-type]
+        # in scikit-learn, parameters are attributes of instances only
+        if field.name in vars(kind):
+            delattr(kind, field.name)
+    return kind
 
-    ``home`` is a module, or a package of which the first use imports every module: a new file is
-    found without being named anywhere else. Members are sorted by ``rank``, if they have one, and
-    by name.
+
+class Registry(Mapping[str, T]):
+    """The members of a family by name; each registers itself in the file that defines it.
+
+    ``home`` is a module, or a package. The first use imports every module of a package, so a new
+    file needs no entry elsewhere. Members are sorted by ``rank``, if they have one, then by name.
     """
 
     def __init__(self, what: str, home: str) -> None:
@@ -133,7 +139,7 @@ class Registry(Mapping[str, T]):
         self._is_complete = False
 
     def enter(self, member: Any) -> Any:
-        """Add a member under its ``name``; also a decorator of classes."""
+        """Add a member under its ``name``; works as a class decorator, too."""
         other = self._members.get(member.name)
         if other is not None and _definition(other) != _definition(member):
             raise ValueError(f"two members of {self.what} are called {member.name!r}")

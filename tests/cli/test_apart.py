@@ -143,7 +143,7 @@ def test_killed_at_any_point_it_resumes_to_the_same_model(moments, call, tmp_pat
     ("words", "message"),
     [
         (["a.csv", "--memory", "1MB"], "memory of 1 MB is too little"),
-        (["a.csv", "--memory", "lots"], "--memory must be like 500MB or 2GiB; got 'lots'"),
+        (["a.csv", "--memory", "lots"], "--memory must be a size such as 500MB or 2GiB; got"),
         (
             ["a.csv", "b.csv", "--out", "b.csv"],
             "b.csv is the data: choose another file for the mod",

@@ -104,7 +104,7 @@ BAD = [
     ("transform model.json model.json --out f.csv", "model.json is not a JSON list of objects"),
     ("show good.csv", "good.csv: not a conjunct model file"),
     ("show model.json --ascii --latex", "use either --ascii or --latex, not both"),
-    ("datasets iris", "no bundled dataset is called 'iris'"),
+    ("datasets iris", "unknown data set 'iris'"),
     ("datasets --out d.csv", "--out needs the name of a data set"),
     ("datasets zoo --out d.txt", "d.txt: not a known kind of table"),
     ("demo --out good.csv", "good.csv is a file: choose a folder"),

@@ -253,9 +253,8 @@ def test_transform_notes_what_training_never_saw(call, new_rows, tmp_path):
     done = call("transform", "m.json", "new.csv", "--out", "f.csv")
     assert done.code == 0
     assert done.err == (
-        "conjunct: note: 2 rows hold combinations of tags that training never saw, and some of "
-        "their tags are in no feature: set --handle-unknown keep to give them columns, or use "
-        "conjunct chunks, which loses none\n"
+        "conjunct: note: 2 rows hold new combinations of tags, so some tags are in no feature: use "
+        "conjunct chunks, which keeps all tags, or --handle-unknown keep, which adds columns\n"
     )
     done = call("transform", "m.json", "new.csv", "--handle-unknown", "keep", "--out", "f.csv")
     assert (done.code, done.err) == (0, "")

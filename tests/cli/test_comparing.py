@@ -58,7 +58,7 @@ def test_rows_without_label_are_said(call, folder):
     lines = (folder / "ids.csv").read_text().splitlines(keepends=True)
     (folder / "ids.csv").write_text("".join(lines[:-20]))
     done = call(*BY_ID, "--json")
-    assert done.err == "conjunct: note: 20 rows have no label and are left out\n"
+    assert done.err == "conjunct: note: leaving out 20 rows without a label\n"
     with pytest.warns(match="20 rows"):
         assert json.loads(done.out)["chunks"] == expected([None] * 20 + TYPES[20:])
 

@@ -64,7 +64,7 @@ def test_parts_of_rows_are_refused(call, files, tmp_path):
     (tmp_path / "half.csv").write_text("items,count\na;b,0.5\nc,1\n")
     done = call("fit", "half.csv", "--tags", "items", "--weights", "count")
     assert done.code == 2
-    assert "sample_weight of row 0 is 0.5: weights must be whole numbers from 0" in done.err
+    assert "sample_weight of row 0 is 0.5, but weights must be whole numbers from 0" in done.err
 
 
 @pytest.mark.parametrize(

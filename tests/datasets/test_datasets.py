@@ -101,6 +101,6 @@ def test_unknown_name_lists_the_names() -> None:
     with pytest.raises(InputError) as caught:
         datasets.load("iris")
     assert str(caught.value) == (
-        "no bundled dataset is called 'iris'; "
+        "unknown data set 'iris': "
         "choose one of spect, zoo, house_votes_84, coco_street, coco_val2017"
     )

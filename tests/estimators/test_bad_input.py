@@ -149,7 +149,7 @@ def test_transform_wants_the_columns_of_fit():
     model = UFC(max_iter=1).fit(datasets.load_zoo().values)
     with pytest.raises(ValueError, match="X has 3 features, but UFC is expecting 15"):
         model.transform(np.zeros((2, 3), bool))
-    with pytest.raises(InputError, match="X has 3 columns, the model"):
+    with pytest.raises(InputError, match="X has 3 columns, but the model"):
         model.inverse_transform(np.zeros((2, 3), bool))
 
 

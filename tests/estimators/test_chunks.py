@@ -163,7 +163,7 @@ def test_texts_of_dask(data, model):
         pd.testing.assert_frame_equal(
             model.chunks(parts, "text").compute(), model.chunks(frame, "text")
         )
-    with pytest.raises(InputError, match="chunks of a Dask collection are texts"):
+    with pytest.raises(InputError, match="chunks of Dask data need a data frame"):
         model.chunks(parts)
 
 
@@ -291,7 +291,7 @@ def test_unseen_combinations_are_counted_once(data, model):
         assert len(found) == (expected > 0)
         if expected:
             verb = "row holds" if expected == 1 else "rows hold"
-            assert found[0].startswith(f"{expected} {verb} combinations of tags that training")
+            assert found[0].startswith(f"{expected} {verb} new combinations of tags, so some")
             assert caught[0].category is ConjunctWarning
             assert caught[0].filename == __file__
 
@@ -303,7 +303,7 @@ def test_rows_are_read_once():
         model.transform([["b", "zebra"]])
     ignored, unseen = sorted(str(warning.message) for warning in caught)
     assert ignored == "1 items were not seen in fit and are ignored, for instance 'zebra'"
-    assert unseen.startswith("1 row holds combinations of tags that training never saw")
+    assert unseen.startswith("1 row holds new combinations of tags, so some tags are in no feature")
 
 
 def test_suppressed_features_are_chunks_all_the_same():

@@ -294,7 +294,7 @@ def test_parameters_that_cannot_be_used(model, message):
 def test_classes_that_cannot_be_used():
     with pytest.raises(InputError, match="requires y to be passed, but the target y is None"):
         ChunkClassifier().fit(ZOO.values, None)
-    with pytest.raises(InputError, match="X has 101 rows and y has 3: the numbers must be equal"):
+    with pytest.raises(InputError, match="X has 101 rows but y has 3: the numbers must be equal"):
         ChunkClassifier().fit(ZOO.values, [1, 2, 3])
     with pytest.raises(InputError, match="top must be"):
         ChunkClassifier().fit(ZOO.values, TYPES).explain(ZOO.values, top=0)

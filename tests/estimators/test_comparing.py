@@ -197,13 +197,13 @@ def test_a_chunk_is_more_than_its_tags():
 
 
 def test_circular_groups_are_warned_of():
-    message = r"^milk alone shows in which group a row is.*circular"
+    message = r"^milk alone determines the group of a row.*circular"
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ANIMALS["milk"])
     with pytest.warns(ConjunctWarning, match=message):
         describe_groups(MODEL, ANIMALS, ~ANIMALS["milk"])
     milk = ANIMALS["milk"]
-    with pytest.warns(ConjunctWarning, match="^milk alone shows in which data set a row is"):
+    with pytest.warns(ConjunctWarning, match="^milk alone determines the data set of a row"):
         compare(MODEL, ANIMALS[milk], ANIMALS[~milk])
     # of seven types, milk and feathers are the names of two only
     with warnings.catch_warnings():
@@ -263,7 +263,7 @@ def test_labels_of_any_kind(one, two, shown, backend):
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s")])
 def test_rows_without_a_label_are_left_out(missing):
     labels = [missing if animal == "bird" else animal for animal in TYPES]
-    with pytest.warns(ConjunctWarning, match="^20 rows have no label and are left out$"):
+    with pytest.warns(ConjunctWarning, match="^leaving out 20 rows without a label$"):
         found = describe_groups(MODEL, ANIMALS, labels)
     others = np.array(TYPES) != "bird"
     assert found.equals(describe_groups(MODEL, ANIMALS[others], np.array(TYPES)[others]))
@@ -274,17 +274,17 @@ def test_labels_that_cannot_be_used():
         with pytest.raises(InputError, match=message):
             describe_groups(MODEL, ANIMALS, labels, **options)
 
-    refused(TYPES[:5], "there are 5 labels and 101 rows: give one per row")
-    refused("type", "labels must be one label per row; got a str")
+    refused(TYPES[:5], "there are 5 labels for 101 rows: pass one per row")
+    refused("type", "labels must contain one label per row; got a str")
     refused(dict(enumerate(TYPES)), "got a dict")
     refused(set(TYPES), "got a set")
     refused(ANIMALS[["milk"]], "got a DataFrame")
     refused(np.array(3), "got a ndarray")
     refused(7, "got a int")
-    refused([[a] for a in TYPES], "each label must be one value")
-    refused([np.array([1, 2])] * 101, "each label must be one value")
+    refused([[a] for a in TYPES], "each label must be a single value")
+    refused([np.array([1, 2])] * 101, "each label must be a single value")
     refused(["a"] * 101, "all rows have the same label")
-    refused([None] * 101, "every label is missing")
+    refused([None] * 101, "all labels are missing")
     refused(TYPES, "top must be None or a whole number, at least 1", top=0)
     refused(TYPES, "alpha must be None or between 0 and 0.5", alpha=2)
     refused(TYPES, "correction must be", correction="no")

@@ -89,7 +89,7 @@ def test_more_rows_than_are_sampled(monkeypatch):
 def test_fewer_tags_are_named_in_a_warning(monkeypatch):
     monkeypatch.setattr("conjunct.estimators.ufc.KEPT_TAGS", 10)
     model = fit_quietly(FRAME)
-    with pytest.warns(ConjunctWarning, match="only the 10 most frequent of 37 tags are used"):
+    with pytest.warns(ConjunctWarning, match="using only the 10 most frequent of 37 tags"):
         found = model.suggest(FRAME[:30])
     frequent = set(FRAME.sum().sort_values(ascending=False).index[:10])
     assert {one.tag for row in found for one in row} <= frequent
@@ -209,9 +209,9 @@ def test_a_model_without_counts_says_what_to_do(tmp_path):
     del content["suggestions"]
     (tmp_path / "model.json").write_text(json.dumps(content))
     model = UFC.load(tmp_path / "model.json")
-    with pytest.raises(InputError, match="give X_train"):
+    with pytest.raises(InputError, match="pass rows as X_train"):
         model.suggest(FRAME)
-    with pytest.raises(InputError, match="give X"):
+    with pytest.raises(InputError, match="pass rows as X"):
         model.relations()
     assert model.suggest(FRAME[:5], X_train=FRAME) == fit_quietly(FRAME).suggest(FRAME[:5])
     assert model.to_dict() == content

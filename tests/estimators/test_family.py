@@ -130,7 +130,7 @@ def test_files_exports_and_pages(name, tmp_path):
     pd.testing.assert_frame_equal(loaded.transform(table), expected)
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
-    with pytest.raises(InputError, match="a model file stores features, not the tree"):
+    with pytest.raises(InputError, match="a model file has no tree: to predict, fit again"):
         loaded.predict(table)
     connection = duckdb.connect()
     connection.register("data", table)

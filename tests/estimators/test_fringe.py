@@ -112,7 +112,7 @@ def test_in_a_pipeline():
     ("y", "message"),
     [
         (None, "requires y to be passed, but the target y is None"),
-        ([True, False], "X has 128 rows and y has 2"),
+        ([True, False], "X has 128 rows but y has 2"),
         (np.linspace(0, 1, 128), "Unknown label type"),
         (np.zeros((128, 2)), "y should be a 1d array"),
     ],

@@ -324,7 +324,7 @@ def test_a_number_that_is_given_is_reached(n_groups, zoo):
     """Also beyond the number that is best."""
     model = RowGroups(n_groups).fit(zoo)
     assert model.n_groups_ == len({*model.labels_}) == n_groups
-    assert model.stop_reason_ == "the requested number of groups"
+    assert model.stop_reason_ == "reached the requested number of groups"
 
 
 def test_time_limit_and_most_groups():
@@ -332,10 +332,10 @@ def test_time_limit_and_most_groups():
     short = RowGroups(max_seconds=1e-9).fit(rows)
     assert short.n_groups_ == 1
     assert "seconds" in short.stop_reason_
-    with pytest.warns(ConjunctWarning, match="only 1 group could be found in 1e-09 seconds"):
+    with pytest.warns(ConjunctWarning, match="found only 1 group in 1e-09 seconds"):
         RowGroups(8, max_seconds=1e-9).fit(rows)
     some = RowGroups(max_groups=3).fit(rows)
-    assert (some.n_groups_, some.stop_reason_) == (3, "the requested number of groups")
+    assert (some.n_groups_, some.stop_reason_) == (3, "reached the requested number of groups")
     assert "splitting a group" in RowGroups().fit(rows).stop_reason_
 
 

@@ -43,7 +43,7 @@ def test_columns_are_found_by_name(kind):
         model.transform(make(TABLE.drop("hair", "milk")))
     with pytest.raises(InputError, match=r"column 'milk' holds String: the columns must be Boolea"):
         model.transform(make(TABLE.with_columns(milk=pl.lit("x"))))
-    with pytest.raises(InputError, match="chunks of a lazy table are texts"):
+    with pytest.raises(InputError, match="chunks of a lazy table need output='text'"):
         model.chunks(make(TABLE))
 
 

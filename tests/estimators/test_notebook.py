@@ -88,7 +88,7 @@ def test_features_are_a_tuple_that_a_notebook_shows_as_a_table(street):
     ]
     assert rows(shown)[1:] == expected
     assert len(features) > 50
-    assert f"The first 50; {len(features) - 50} more." in shown
+    assert f"First 50 of {len(features)}." in shown
     few = UFC().fit([["a", "b"]] * 30 + [["c"]] * 30).features_._repr_html_()
     assert "more" not in few
 

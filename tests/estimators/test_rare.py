@@ -74,7 +74,7 @@ def test_what_is_lost_is_counted(table, min_support, search):
 
 def test_inverse_transform_says_what_is_lost(model):
     lost = sum(model.feature_set_.lost_cells())
-    message = f"^{len(model.suppressed_)} features below min_support .* {lost} true cells"
+    message = f"^Treating {len(model.suppressed_)} features below min_support .* {lost} true cells"
     with pytest.warns(ConjunctWarning, match=message):
         restored = model.inverse_transform(model.transform(FRAME))
     assert (FRAME & ~restored).sum().sum() == lost > 0

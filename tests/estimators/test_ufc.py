@@ -33,7 +33,7 @@ def model():
 def test_transform_is_the_formulas_truth_on_combinations_never_seen(model):
     rng = np.random.default_rng(0)
     unseen = rng.random((50, FRAME.shape[1])) < 0.5
-    with pytest.warns(ConjunctWarning, match="rows? holds? combinations of tags that training"):
+    with pytest.warns(ConjunctWarning, match="rows? holds? new combinations of tags, so some"):
         transformed = model.transform(pd.DataFrame(unseen, columns=FRAME.columns)).to_numpy()
     for row, values in enumerate(unseen.tolist()):
         named = dict(zip(FRAME.columns, values, strict=True))

@@ -71,7 +71,7 @@ def test_any_solution_is_a_fitted_model(zoo, path):
         assert list(model.feature_names_in_) == list(zoo.columns)
         assert model.transform(zoo).shape == (len(zoo), solution.n_features)
         assert path.solution(solution).features_ == model.features_
-    with pytest.raises(InputError, match=f"there are {len(path.solutions_)}"):
+    with pytest.raises(InputError, match=f"the last is {len(path.solutions_) - 1}"):
         path.solution(len(path.solutions_))
 
 
@@ -89,7 +89,8 @@ def test_the_table_of_solutions_follows_the_input(path, backend):
 
 
 def test_a_spent_budget_is_said_and_marked(zoo):
-    with pytest.warns(ConjunctWarning, match=r"after 3 solutions: only λ from 0\.\d+ to 0.5"):
+    message = r"after 3 solutions and covered only λ from 0\.\d+ to 0.5"
+    with pytest.warns(ConjunctWarning, match=message):
         part = UFCPath(max_solutions=3).fit(zoo)
     assert not part.complete_
     assert len(part.solutions_) == 3
@@ -133,8 +134,8 @@ def test_progress(zoo, capsys):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"min_threshold": -0.1}, "min_threshold must be a number from 0"),
-        ({"max_threshold": 1}, "max_threshold must be a number from 0"),
+        ({"min_threshold": -0.1}, "min_threshold must be a number, at least 0 and less than 1"),
+        ({"max_threshold": 1}, "max_threshold must be a number, at least 0 and less than 1"),
         ({"min_threshold": 0.6}, "max_threshold must be at least min_threshold, which is 0.6"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
         ({"max_solutions": 0}, "max_solutions must be None or a whole number"),
@@ -176,6 +177,7 @@ def test_any_parameters_are_found_among_the_solutions(zoo, path):
             model = UFC(threshold, max_iter=max_iter, feature_names="formula").fit(zoo)
             found = path.result_of(threshold, max_iter)
             assert (found.n_features, found.oi) == (len(model.features_), model.history_[-1].oi)
+    message = r"is not covered: this path has λ from 0\.002 to 0\.5"
     for threshold, max_iter in ((0.001, 1), (0.9, 1), (0.2, 5)):
-        with pytest.raises(InputError, match=r"is not covered: λ goes from 0\.002 to 0\.5"):
+        with pytest.raises(InputError, match=message):
             path.result_of(threshold, max_iter)

@@ -193,7 +193,7 @@ def test_progress_is_told(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_features": 22}, "there are 22 columns already and max_features is 22"),
+        ({"max_features": 22}, "max_features is 22, but there are already 22 columns"),
         ({"min_samples_leaf": 200}, "Try a smaller min_samples_leaf"),
     ],
 )

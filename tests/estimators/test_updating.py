@@ -59,7 +59,7 @@ def test_the_sentence():
     assert told.startswith("The chunks still help: with them, 200 new rows take ")
     told = str(model.check_drift(planted(2, 300, joined=False)))
     assert told.startswith("The chunks do not help on these rows: with them, 300 new rows take ")
-    assert told.endswith("Fit again to learn from them.")
+    assert told.endswith("Fit again on these rows.")
     assert model.new_rows_.n_rows == 500
 
 

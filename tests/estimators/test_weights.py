@@ -143,16 +143,16 @@ def test_checkpoints_know_the_weights(tmp_path):
     [
         (
             [1, 2],
-            r"sample_weight has shape \(2,\): there must be one weight for each of the 3 rows",
+            r"sample_weight has shape \(2,\), but must have one weight for each of the 3 rows",
         ),
         ([[1], [1], [1]], r"sample_weight has shape \(3, 1\)"),
-        ([1, 0.5, 1], "sample_weight of row 1 is 0.5: weights must be whole numbers from 0"),
-        ([1, 1, -1], "sample_weight of row 2 is -1: weights must"),
+        ([1, 0.5, 1], "sample_weight of row 1 is 0.5, but weights must be whole numbers from 0"),
+        ([1, 1, -1], "sample_weight of row 2 is -1, but weights must"),
         ([np.nan, 1, 1], "sample_weight of row 0 is nan"),
         ([1, np.inf, 1], "sample_weight of row 1 is inf"),
         ([0, 0, 0], "at least one non-zero number: all are 0"),
-        ([2.0**31, 1, 1], "the sum exceeds 2147483648: divide"),
-        (["a", "b", "c"], "sample_weight must be numbers"),
+        ([2.0**31, 1, 1], "the sum of sample_weight exceeds 2,147,483,648: divide"),
+        (["a", "b", "c"], "sample_weight must contain one number per row"),
     ],
 )
 def test_weights_that_cannot_be_used(weights, message):

@@ -214,7 +214,7 @@ def test_mlflow_transforms_and_chunks(in_mlflow):
 
 def test_mlflow_refuses_what_has_no_chunks(tmp_path):
     model, frame = fitted("zoo")
-    with pytest.raises(InputError, match="a model of kind UFringe has no chunks"):
+    with pytest.raises(InputError, match="UFringe models have no chunks"):
         save_mlflow(UFringe(max_features=40).fit(frame), tmp_path / "model", output="chunks")
     with pytest.raises(InputError, match="output must be"):
         save_mlflow(model, tmp_path / "model", output="rows")

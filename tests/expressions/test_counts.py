@@ -161,7 +161,7 @@ def test_what_is_refused(make, message) -> None:  # type: ignore[no-untyped-def]
         ("at least 5 of {a, b}", "column 1: the number of AtLeast must be from 1 to 2"),
         ("a & exactly 1 of {b}", "column 5: Exactly takes at least two operands, got 1"),
         ("at least 1 of {a b, c", "column 22: .*',' or the '}' of column 1, found the end"),
-        ("at least 1 of {a {, c}", "column 18: inside braces, a brace is allowed in a quoted name"),
+        ("at least 1 of {a {, c}", "column 18: braces inside braces are allowed only"),
         ("at least 1 of {(a, b), c}", r"column 18: .*the '\)' of column 16, found ','"),
         ("at least 1 of {a, }", r"column 19: expected a name, .* found '}'"),
         ("at least 1 of {a, b} c", "column 22: .* or the end, found 'c'"),

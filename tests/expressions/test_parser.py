@@ -99,9 +99,9 @@ def test_accepted(text: str, expression: Expression) -> None:
 
 OPERAND = "expected a name, '¬', '~' or '('"
 OPERATOR = "expected '∧', '&', '∨', '|' or the end"
-SPACES = "expected single spaces in a bare name; put the name in double quotes"
+SPACES = "bare names may have only single spaces: use double quotes"
 ESCAPE = r"expected one of the escapes \" \\ \n \r \t \uXXXX \UXXXXXXXX"
-BACKSLASH = "a backslash is allowed in a quoted name only"
+BACKSLASH = "backslashes are allowed only in quoted names"
 QUOTE = "expected a closing '\"' for the quote opened here"
 
 

@@ -276,7 +276,7 @@ def test_deep_conjunctions_flatten(grows: str) -> None:
 
 def test_a_formula_too_long_for_text_is_refused_at_once() -> None:
     endless = doubled(a, 200)
-    message = r"^the formula has about 2\*\*200 literals: too long to write out \(the limit is "
+    message = r"^the formula has about 2\*\*200 literals, too long to write out: the limit is "
     for write in (render, canonical_text):
         with pytest.raises(InputError, match=message):
             write(endless)

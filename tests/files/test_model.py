@@ -142,7 +142,7 @@ HOSTILE = {
     "other format": (edited(format="other"), "not a conjunct model file"),
     "newer version": (edited(version=4), "version 4 of the model file; .* reads version 3"),
     "version as text": (edited(version="1"), "not a conjunct model file"),
-    "unknown kind": (edited(kind="Pickle"), "a model of unknown kind 'Pickle'"),
+    "unknown kind": (edited(kind="Pickle"), "unknown kind of model 'Pickle'"),
     "unknown field": (edited(extra=1), "damaged model file .*extra"),
     "too few supports": (lambda c: c["supports"].pop(), "supports and columns differ"),
     "negative support": (lambda c: c["supports"].__setitem__(0, -1), "damaged model file .*supp"),

@@ -199,7 +199,7 @@ def test_memory_that_python_has_already_is_refused(tmp_path):
         InputError, match=r"memory of 1 MB is too little, because Python and its libraries"
     ):
         io.stream(file, memory="1MB").partitions(read)
-    with pytest.raises(InputError, match="memory must be like 500MB or 2GiB; got 'much'"):
+    with pytest.raises(InputError, match="memory must be a size such as 500MB or 2GiB; got 'much'"):
         io.stream(file, memory="much")
 
 

@@ -460,7 +460,7 @@ def test_audit_columns_are_those_of_the_merges(zoo):
     assert sorted(lines) == sorted(of_merge[merge] for merge in made)
 
 
-@pytest.mark.filterwarnings("ignore:only the 1,000 most frequent of 1,600 tags")
+@pytest.mark.filterwarnings("ignore:using only the 1,000 most frequent of 1,600 tags")
 def test_wide_data_are_capped_and_said_so():
     rng = np.random.default_rng(0)
     rows = rng.random((120, 1600)) < 0.1

@@ -134,7 +134,7 @@ def test_dropped_is_all_that_is_redundant(table, min_samples_leaf):
 
 def test_nothing_but_empty_columns_cannot_be_dropped():
     schema = {"strategy": "fringe", "drop_redundant": True, "max_features": 30}
-    with pytest.raises(InputError, match="no column is true in any row"):
+    with pytest.raises(InputError, match="all columns are false in all rows"):
         run(np.zeros((3, 2), bool), schema, 1)
 
 

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Dataset:
-    """One bundled data set; its full attribution is in ``data/LICENSES.md``.
+    """A bundled data set; ``data/LICENSES.md`` has the full attribution.
 
     Examples
     --------
@@ -41,12 +41,12 @@ class Dataset:
 
     @property
     def path(self) -> Path:
-        """Return the CSV file of features: a header, then one row of 0 and 1 per individual."""
+        """Return the CSV file of features: a header, and one row of 0 and 1 per individual."""
         return FOLDER / self.file
 
     @property
     def rows_path(self) -> Path:
-        """Return the CSV file that describes the same rows (names, classes); never features."""
+        """Return the CSV file of names or classes of the rows, which are not features."""
         return FOLDER / self.rows_file
 
 
@@ -102,7 +102,7 @@ DATASETS: tuple[Dataset, ...] = (
 
 
 def find(name: str) -> Dataset:
-    """Return the bundled data set of that name.
+    """Return the bundled data set with this name.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def find(name: str) -> Dataset:
         if dataset.name == name:
             return dataset
     names = ", ".join(dataset.name for dataset in DATASETS)
-    raise InputError(f"no bundled dataset is called {name!r}; choose one of {names}")
+    raise InputError(f"unknown data set {name!r}: choose one of {names}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +129,11 @@ class BooleanDataset:
     feature_names : tuple of str
         One name per column of ``values``.
     rows : dict of str to tuple of str
-        What is known of each row besides its features, by title: names, classes.
+        Other facts about each row by title, such as names and classes.
     missing : ndarray of bool or None
-        True where a cell is missing; None if no cell is.
+        True where a cell is missing; None if no cell is missing.
     path : Path
-        The CSV file that the values were read from.
+        The CSV file of the values.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def load_spect() -> BooleanDataset:
 
 
 def load_zoo() -> BooleanDataset:
-    """Load 101 × 15 animals and traits; ``rows``: the animal, its type, its number of legs.
+    """Load 101 × 15 animals and traits; ``rows``: animal, type and number of legs.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def load_zoo() -> BooleanDataset:
 
 
 def load_house_votes_84() -> BooleanDataset:
-    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: the party.
+    """Load 435 × 16 votes in the US House of 1984, some missing; ``rows``: party.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def load_house_votes_84() -> BooleanDataset:
 
 
 def load_coco_street() -> BooleanDataset:
-    """Load 447 × 37 objects in street photographs; ``rows``: the COCO image number.
+    """Load 447 × 37 objects in street photographs; ``rows``: COCO image number.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def load_coco_street() -> BooleanDataset:
 
 
 def load_coco_val2017() -> BooleanDataset:
-    """Load 4952 × 80 objects in photographs; ``rows``: the COCO image number.
+    """Load 4,952 × 80 objects in photographs; ``rows``: COCO image number.
 
     Examples
     --------

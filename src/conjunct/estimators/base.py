@@ -1,4 +1,4 @@
-"""The base of all estimators: Boolean columns, weights, classes, and what a notebook shows."""
+"""The base of all estimators: Boolean columns, weights, classes and notebook summaries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from conjunct import explain
 from conjunct.columns import Columns
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 Table = dict[str, list[Any]]
 
-# products of two counts fit into 64 bits up to here
+# largest count of which a product of two fits into 64 bits
 _LARGEST = 1 << 31
 
-# columns named in a note
+# maximum number of columns to name in a note
 _MOST_SHOWN = 5
 
 
@@ -57,7 +57,7 @@ class BooleanEstimator(BaseEstimator):
     _takes_partitions: ClassVar[bool] = False
     _ways_with_missing: ClassVar[tuple[Missing, ...]] = ("raise", "false")
 
-    # allowed values of parameters; those of a class are added to those of its bases
+    # allowed values of parameters; a class adds its own to those of its bases
     constraints: ClassVar[dict[str, Constraint]] = {"threshold": CUTOFF, "n_jobs": JOBS}
 
     threshold: float | None
@@ -66,10 +66,18 @@ class BooleanEstimator(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    # how the columns were made from raw data, if they were; saved with the model
+    # how raw data became columns, if it did; saved with the model
     preparation_: Preparation = Preparation()
     # the kind of table that the model was fitted on
     backend_: str | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise scikit-learn's NotFittedError for fitted attributes before ``fit``."""
+            if name.endswith("_") and not name.startswith("_"):
+                check_is_fitted(self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -78,12 +86,12 @@ class BooleanEstimator(BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        """Raise an InputError that names the first parameter with an invalid value."""
+        """Raise an InputError for the first parameter with an invalid value."""
         check_parameters(self)
         Constraint(choices=self._ways_with_missing).check("missing", self.missing)
 
     def _read_to_fit(self, X: Any, rules: CellRules | None = None) -> BooleanData:
-        """Read the columns to learn from, and keep their number, names and preparation."""
+        """Read training data, and keep the number, names and preparation of its columns."""
         refusal = InputError(
             f"{type(self).__name__} needs all rows in memory: call .compute() on a Dask "
             "collection, read a file with conjunct.files.read_boolean, or use UFC"
@@ -96,16 +104,14 @@ class BooleanEstimator(BaseEstimator):
         rules = rules or self.reading_rules()
         fills = rules.missing == "false" and isinstance(container, Frame | BooleanDataContainer)
         if fills:
-            # they are counted first
+            # count missing cells before they are filled
             rules = replace(rules, missing="pairwise")
         with self._advise_on_cells():
             container, data = BooleanData.read_any(container, rules, counts=True)
         if isinstance(data.columns, PartitionedColumns) and not self._takes_partitions:
             raise refusal
         if container.names_itself:
-            self.n_features_in_ = len(data.names)
-            if data.has_names:
-                self.feature_names_in_ = np.array(data.names, object)
+            self._set_names(data)
         self.backend_ = container.backend
         self.preparation_ = container.preparation
         notes = []
@@ -117,18 +123,29 @@ class BooleanEstimator(BaseEstimator):
             warnings.warn(note, ConjunctWarning, stacklevel=3)
         return replace(data, columns=data.columns.fill_missing()) if fills else data
 
+    def _set_names(self, data: BooleanData) -> None:
+        self.n_features_in_ = len(data.names)
+        if data.has_names:
+            self.feature_names_in_ = np.array(data.names, object)
+
+    def _copy_columns(self, other: BooleanEstimator) -> None:
+        """Take over the columns and the preparation of a fitted estimator."""
+        self.n_features_in_, self.preparation_ = other.n_features_in_, other.preparation_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
+
     def reading_rules(self) -> CellRules:
         """Return how cells are read."""
-        # checked here because data are read on threads before other parameters are checked
+        # data is read on threads before other parameters are checked
         JOBS.check("n_jobs", self.n_jobs)
         CUTOFF.check("threshold", self.threshold)
-        # only uFC works on lists of rows
+        # only uFC can count lists of rows
         storage: Any = getattr(self, "storage", "dense")
         return CellRules(self.threshold, self.missing, storage, self.n_jobs)
 
     @contextmanager
     def _advise_on_cells(self) -> Iterator[None]:
-        """Advise only what this estimator takes, in errors about cells."""
+        """Adapt the advice in cell errors to the values that this estimator accepts."""
         try:
             yield
         except CellError as error:
@@ -141,10 +158,10 @@ class BooleanEstimator(BaseEstimator):
         return advice.replace("'pairwise' or 'false'", "'false'")
 
     def _check_container(self, X: Any) -> Container:
-        """Return other rows in their container, after checking that they have the model's columns.
+        """Return the container of new rows, after checking that it has the model's columns.
 
-        Columns with names are matched by position if the model was fitted without names. Raw rows
-        are prepared as those of training were.
+        If the model was fitted without names, columns are matched by position. Raw rows are
+        prepared like the training rows.
         """
         container = container_of(prepare(self.preparation_, self._primitive_names(), X))
         if not container.names_itself:
@@ -153,7 +170,7 @@ class BooleanEstimator(BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             return container
         if isinstance(container, Baskets):
-            raise InputError("baskets need a model fitted on named columns; this one has no names")
+            raise InputError("baskets need a model with column names; this model has none")
         if container.n_columns != self.n_features_in_:
             raise InputError(
                 f"the data has {container.n_columns} columns, but the model needs "
@@ -162,40 +179,39 @@ class BooleanEstimator(BaseEstimator):
         return container.rename(self._primitive_names())
 
     def _row_reader(self) -> BooleanData:
-        """Return the empty data that other rows are read like."""
+        """Return empty data that serves as the pattern for reading new rows."""
         names, rules = self._primitive_names(), self.reading_rules()
         return BooleanData.without_rows(names, rules, self.preparation_)
 
     def _read_store(self, X: Any) -> Store:
-        """Read other rows, which may be partitioned."""
+        """Read new rows, which may be partitioned."""
         with self._advise_on_cells():
             store: Store = self._row_reader().read_like(self._check_container(X)).columns
         return store
 
     def read_columns(self, X: Any) -> Columns:
-        """Read other rows, all of which must fit in memory."""
+        """Read new rows, which must fit in memory."""
         container = self._check_container(X)
         if isinstance(container, PartitionedContainer):
             raise InputError(container.engine.advice)
         with self._advise_on_cells():
-            columns = self._row_reader().read_like(container).columns
-        if isinstance(columns, PartitionedColumns):
-            raise InputError("these rows do not fit in memory: pass fewer at a time")
-        read: Columns = columns
-        return read
+            columns: Store = self._row_reader().read_like(container).columns
+        if not isinstance(columns, Columns):
+            raise InputError("the rows do not fit in memory: pass fewer at a time")
+        return columns
 
     def make_table(self, columns: Table, backend: Backend | None) -> Any:
-        """Return columns as a table of a kind, by default the one the model was fitted on."""
+        """Return columns as a table, by default of the kind that the model was fitted on."""
         return as_table(columns, backend or self.backend_ or "pandas")
 
     def _primitive_names(self) -> tuple[str, ...]:
-        """Return the names of the columns: those of the training data, or x0, x1, …."""
+        """Return the column names of the training data, or x0, x1, … if it had none."""
         if hasattr(self, "feature_names_in_"):
             return tuple(self.feature_names_in_)
         return tuple(f"x{k}" for k in range(self.n_features_in_))
 
     def _check_names(self, input_features: Any) -> tuple[str, ...]:
-        """Return the column names given to ``get_feature_names_out``, after checking them."""
+        """Check the column names passed to ``get_feature_names_out``, and return them."""
         names = tuple(str(name) for name in input_features)
         binarizer = self.preparation_.binarizer
         if binarizer is not None and names == tuple(binarizer.feature_names_in_):
@@ -213,7 +229,7 @@ class BooleanEstimator(BaseEstimator):
 
 
 class BooleanTransformerMixin(TransformerMixin):
-    """Mixin of the estimators that return Boolean columns, whatever the type of the data."""
+    """Mixin of estimators that return Boolean columns for data of any type."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,7 +238,7 @@ class BooleanTransformerMixin(TransformerMixin):
 
 
 def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted classes of ``y``, and the position of each row's class among them."""
+    """Return the sorted classes of ``y``, and the position of each row's class in them."""
     from sklearn.utils.multiclass import check_classification_targets
 
     labels = column_or_1d(y, warn=True)
@@ -230,13 +246,13 @@ def class_codes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     if len(labels) != n_rows:
-        raise InputError(f"X has {n_rows} rows and y has {len(labels)}: the numbers must be equal")
+        raise InputError(f"X has {n_rows} rows but y has {len(labels)}: the numbers must be equal")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, np.asarray(codes, np.intp)
 
 
 def _describe_missing(data: BooleanData, how: str) -> str:
-    """Return a note about the missing cells of each column, or nothing."""
+    """Describe the missing cells of each column, if there are any."""
     counts = data.count_missing_cells()
     if not counts:
         return ""
@@ -252,11 +268,11 @@ def _describe_missing(data: BooleanData, how: str) -> str:
 
 
 def with_weights(store: Store, sample_weight: Any) -> Store:
-    """Return the columns with the weights of rows, if there are any."""
+    """Attach row weights to the columns, if there are any."""
     if sample_weight is None:
         return store
     if not isinstance(store, Columns):
-        raise InputError("sample_weight needs all rows in memory: repeat the rows, or read them")
+        raise InputError("sample_weight needs all rows in memory: read them all, or repeat rows")
     weights = check_weights(sample_weight, store.n_rows)
     if not weights.all():
         counted = np.flatnonzero(weights)
@@ -267,48 +283,51 @@ def with_weights(store: Store, sample_weight: Any) -> Store:
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return the weights as integers; others are refused, because counts are whole numbers."""
+    """Return the weights as integers; refuse fractions, because counts are whole numbers."""
     try:
         given = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError):
-        raise InputError("sample_weight must be numbers, one per row") from None
+        raise InputError("sample_weight must contain one number per row") from None
     if given.shape != (n_rows,):
         raise InputError(
-            f"sample_weight has shape {given.shape}: there must be one weight for each of the "
+            f"sample_weight has shape {given.shape}, but must have one weight for each of the "
             f"{n_rows} rows"
         )
     wrong = np.flatnonzero(~((given >= 0) & (given <= _LARGEST) & (np.floor(given) == given)))
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
-            f"sample_weight of row {row} is {given[row]:g}: weights must be whole numbers from 0 "
-            f"(multiply by a common factor and round)"
+            f"sample_weight of row {row} is {given[row]:g}, but weights must be whole numbers "
+            f"from 0: multiply by a common factor and round"
         )
     if not given.any():
+        # scikit-learn's checks expect these words
         raise InputError("Sample weights must contain at least one non-zero number: all are 0")
     if given.sum() > _LARGEST:
-        raise InputError(f"sample_weight: the sum exceeds {_LARGEST}: divide by a common factor")
+        raise InputError(
+            f"the sum of sample_weight exceeds {_LARGEST:,}: divide the weights by a common factor"
+        )
     return given.astype(np.int64)
 
 
-# of what a notebook shows
+# limits of notebook output
 _CHUNKS = 5
 _FEATURES = 50
-_LONGEST_IN_WORDS = 60  # literals; a longer formula is not put into words
+_LONGEST_IN_WORDS = 60  # literals; longer formulas get no English text
 _NAME_LENGTH = 120
 _CONTRAST_LENGTH = 160
 _CELL = "text-align:left;padding:2px 14px 2px 0"
 
 
 class NotebookMixin:
-    """Mixin of scikit-learn's estimators: a summary of the findings, above the diagram."""
+    """Mixin that shows a summary of the findings above scikit-learn's diagram."""
 
     def _repr_html_inner(self) -> str:
         diagram: str = super()._repr_html_inner()  # type: ignore[misc]
         return self._render_findings() + diagram
 
     def _render_findings(self) -> str:
-        """Render what was found, with names from the data escaped; empty before ``fit``."""
+        """Render the findings with escaped names; return nothing before ``fit``."""
         from conjunct.explain import Summary
 
         if not hasattr(self, "feature_set_"):
@@ -323,12 +342,12 @@ class NotebookMixin:
 
 
 class Features(tuple[Expression, ...]):
-    """The features of a model: a tuple, which a notebook shows as a table."""
+    """The features of a model: a tuple that notebooks show as a table."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Render the first features as a table, with names from the data escaped."""
+        """Render the first features as a table with escaped names."""
         cells = []
         for position, feature in enumerate(self[:_FEATURES]):
             is_short = feature.length <= _LONGEST_IN_WORDS
@@ -336,15 +355,12 @@ class Features(tuple[Expression, ...]):
             formula = explain.label(feature, longest=_NAME_LENGTH)
             cells.append((str(position), explain.shorten(words, _NAME_LENGTH), formula))
         table = render_table(("", "in words", "formula"), cells)
-        more = len(self) - _FEATURES
-        return f"{table}<p>The first {_FEATURES}; {more:,} more.</p>" if more > 0 else table
+        is_cut = len(self) > _FEATURES
+        return f"{table}<p>First {_FEATURES} of {len(self):,}.</p>" if is_cut else table
 
 
 def render_summary(summary: Summary) -> str:
-    """Render what was found, the strongest chunks, and why the run ended.
-
-    Names from the data are escaped, and there is no script.
-    """
+    """Render the strongest chunks and the stop reason, with escaped names and no script."""
     parts = [f"<p>{_escape(f'{summary.overview} {summary.length}')}</p>"]
     if summary.findings:
         heads = ("finding", "in words", "rows", "lift")
@@ -367,7 +383,7 @@ def render_summary(summary: Summary) -> str:
 
 
 def render_table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> str:
-    """Render a table, with its cells escaped."""
+    """Render a table with escaped cells."""
 
     def render_row(tag: str, row: tuple[str, ...]) -> str:
         open_tag = f'<{tag} style="{_CELL}" dir="auto">'
@@ -378,5 +394,5 @@ def render_table(heads: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> st
 
 
 def _escape(text: str) -> str:
-    # a name may hold a lone surrogate, which a page cannot
+    # a name may contain a lone surrogate, but a page must not
     return escape(text).encode("utf-8", "replace").decode()

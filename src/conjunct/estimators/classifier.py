@@ -1,4 +1,4 @@
-"""A classifier by code length: the class whose code makes a row shortest."""
+"""A classifier by minimum description length."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CALIBRATIONS = tuple(k / 20 for k in range(20, 0, -1))
-# losses this close, relative to the smallest, are equal
+# relative difference below which losses count as equal
 _TOLERANCE = 1e-6
-# rows that play a part beside the real ones
+# largest number of rows to add to the real ones
 _MOST_SMOOTHING = 1_000_000_000
-# questions whose answers are converted to floats at a time
+# questions to convert to floats at a time
 _BLOCK = 256
-# prefixes of the run to compare, evenly spaced
+# number of prefixes of the run to compare, evenly spaced
 _TRIED = 10
 
 
 class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     """Classify by minimum description length, and list the chunks that decide.
 
-    Chunks are found without the classes, by ``UFC``. Each class then has a code for them: a row
-    is a list of answers, chunk present or absent, largest chunks first, skipping chunks that a
-    present one excludes, as in ``UFC.score``. The number of merges is the one with which the
-    classes of the training rows take the fewest bits, where each row is predicted from all other
-    rows. The weight of each bit in probabilities is chosen with it, because answers still depend
-    on each other. Without merges this is Naive Bayes on the columns.
+    ``UFC`` finds chunks without using the classes. Then each class gets a code for rows: is a
+    chunk present or absent, larger chunks first, skipping chunks that a present one excludes, as
+    in ``UFC.score``. The number of merges minimises the bits for the classes of the training
+    rows, each predicted from all other rows. So does the weight of a bit in probabilities, which
+    corrects for answers that depend on each other. Without merges, this is Naive Bayes on the
+    columns.
 
     Parameters
     ----------
     constructor : UFC, optional
-        The model that finds the chunks, ``UFC()`` by default. Its ``threshold``, ``missing`` and
-        ``n_jobs`` are those of the classifier.
+        The model that finds the chunks, by default ``UFC()``. The classifier also uses its
+        ``threshold``, ``missing`` and ``n_jobs``.
     smoothing : float, default=1.0
-        Rows added to each answer in each class, so that none costs infinitely much.
+        Rows to add to each answer in each class. Without them, unseen answers cost infinite bits.
 
     Attributes
     ----------
     classes_ : array
-        The classes, sorted.
+        The sorted classes.
     vocabulary_ : UFC
-        The chunks that are used, as a fitted model.
+        The chunks in use, as a fitted model.
     calibration_ : float
         Weight of each bit in ``predict_proba``, at most 1.
 
@@ -85,13 +85,13 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find chunks in the rows of ``X``, and the code of each class in ``y``.
 
-        ``X`` and ``sample_weight`` are those of `UFC`, in memory.
+        ``X`` and ``sample_weight`` are as in `UFC`, but must fit in memory.
         """
         self._check_parameters()
         data = self._read_to_fit(X)
         if y is None:
             raise InputError(
-                "ChunkClassifier requires y to be passed, but the target y is None: give the class "
+                "ChunkClassifier requires y to be passed, but the target y is None: pass the class "
                 "of each row"
             )
         columns, weights, y = data.columns, np.ones(data.n_rows, np.int64), np.asarray(y)
@@ -112,7 +112,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 model.feature_set_, columns, members
             )
             if last < model.n_iter_ and model.feature_set_.known is not None:
-                # counts do not follow from each other where cells are missing
+                # with missing cells, counts cannot be derived from each other
                 model.set_params(max_iter=last).fit(named, sample_weight=weights)
         self.vocabulary_ = model.after_iterations(last)
         if self.vocabulary_.feature_set_.code_counts is None:
@@ -123,7 +123,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def _choose_code(
         self, fitted: FeatureSet, columns: Columns, members: Floats
     ) -> tuple[ClassCode, float, int]:
-        """Return the code that predicts the classes best, its calibration, and its iterations."""
+        """Return the code that predicts the classes best, with its calibration and iterations."""
         n_iter = fitted.merges[-1].iteration if fitted.merges else 0
         tried, losses = [], []
         for last in sorted({round(k * n_iter / _TRIED) for k in range(_TRIED + 1)}):
@@ -141,7 +141,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return np.asarray(self.classes_[bits.argmin(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class, in the order of ``classes_``, for each row."""
+        """Return the probability of each class for each row, in the order of ``classes_``."""
         return np.asarray(np.exp2(-normalise(self._bits(X) * self.calibration_)), np.float64)
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -156,52 +156,47 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         X : array, data frame, sparse matrix or list of baskets
             The rows to explain.
         top : int or None, default=5
-            Maximum number of chunks per row; ``None``: all that the code answers. Their bits, and
-            those of the class itself (``-log2`` of its share of the training rows), add up to the
-            bits that ``predict`` compares.
+            Maximum number of chunks per row; ``None``: all answers of the code. Their bits plus
+            those of the class itself (``-log2`` of its share of the training rows) are the bits
+            that ``predict`` compares.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
         Returns
         -------
         data frame
-            ``row``, ``chunk``, ``there`` (True if the row has it), ``speaks_for`` (the class in
-            which that takes fewest bits), ``by`` (how many fewer than in the next), and
-            ``bits if CLASS`` for each class.
+            ``row``, ``chunk``, ``there`` (True if the row has it), ``speaks_for`` (the class with
+            the fewest bits), ``by`` (how many fewer than the next class), and ``bits if CLASS``
+            for each class.
         """
         check_is_fitted(self)
         whole(1, optional=True).check("top", top)
         columns, code, classes = self.read_columns(X), self._code.code, self.classes_.tolist()
-        # of each row: by how much an answer decides, its question, yes or no, bits in each class
+        # per row: lead of an answer, its question, yes or no, and its bits in each class
         answers: list[list[tuple[float, int, bool, Floats]]] = [[] for _ in range(columns.n_rows)]
         bits_of_answers = [(bits, _leads(bits)) for bits in self._code.answer_bits()]
         for rows, asked in code.iterate_answers(columns):
             yes = asked.yes
-            cells = (True, yes), (False, asked.questions & ~yes)
-            for (there, answer), (bits, leads) in zip(cells, bits_of_answers, strict=True):
+            given = (True, yes), (False, asked.questions & ~yes)
+            for (there, answer), (bits, leads) in zip(given, bits_of_answers, strict=True):
                 for number, row in np.argwhere(answer).tolist():
                     answers[rows.start + row].append((leads[number], number, there, bits[number]))
-        names = [f"bits if {name}" for name in classes]
-        table: dict[str, list[Any]] = {
-            name: [] for name in ("row", "chunk", "there", "speaks_for", "by", *names)
-        }
+        names = "row", "chunk", "there", "speaks_for", "by", *(f"bits if {c}" for c in classes)
+        cells: list[tuple[Any, ...]] = []
         for row, of_row in enumerate(answers):
             of_row.sort(key=lambda answer: (-round(answer[0], 9), answer[1]))
             for lead, number, there, bits in of_row[:top]:
                 chunk, speaks_for = code.texts[number % len(code.texts)], classes[bits.argmin()]
-                cells_of_line = (row, chunk, there, speaks_for, lead, *bits.tolist())
-                for values, cell in zip(table.values(), cells_of_line, strict=True):
-                    values.append(cell)
-        return self.make_table(table, backend)
+                cells.append((row, chunk, there, speaks_for, lead, *bits.tolist()))
+        return self.make_table({n: [c[k] for c in cells] for k, n in enumerate(names)}, backend)
 
     def _bits(self, X: Any) -> Floats:
-        """Return the bits of each row in each class, including those of the class itself."""
+        """Return the bits of each row in each class, including the bits of the class."""
         check_is_fitted(self)
         return self._code.row_bits(self.read_columns(X)) + self._code.prior_bits
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier as JSON (docs/export.md), atomically."""
-        check_is_fitted(self)
         files.write_model(
             path,
             files.ClassifierFile(
@@ -213,7 +208,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
                 class_rows=self._code.n_rows.tolist(),
                 true=self._code.true.tolist(),
                 false=self._code.false.tolist(),
-                vocabulary=self.vocabulary_._checked_file(),
+                vocabulary=self.vocabulary_.to_model_file(),
             ),
         )
 
@@ -221,17 +216,14 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a classifier that ``save`` wrote."""
         read = files.read_classifier(path)
-        vocabulary = UFC._from_model_file(read.vocabulary, str(path))
+        vocabulary = UFC.from_model_file(read.vocabulary, str(path))
         classifier = cls(clone(vocabulary), smoothing=read.smoothing)
         classifier.vocabulary_, classifier.calibration_ = vocabulary, read.calibration
-        classifier.n_features_in_ = vocabulary.n_features_in_
-        if hasattr(vocabulary, "feature_names_in_"):
-            classifier.feature_names_in_ = vocabulary.feature_names_in_
-        classifier.preparation_ = vocabulary.preparation_
+        classifier._copy_columns(vocabulary)
         try:
             classifier._check_parameters()
             check_source(
-                read.calibration in _CALIBRATIONS, "its calibration must be one of 0.05, 0.1, …, 1"
+                read.calibration in _CALIBRATIONS, "the calibration must be one of 0.05, 0.1, …, 1"
             )
             classifier.classes_ = read.classes.array()
             classifier._code = classifier._restore_code(read)
@@ -242,25 +234,25 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return classifier
 
     def _restore_code(self, read: files.ClassifierFile) -> ClassCode:
-        """Return the counts of a file, after checking that they are of the classes and chunks."""
+        """Return the counts of a file, after checking them against the classes and chunks."""
         fitted = self.vocabulary_.feature_set_
         code, n_classes = RowCode.of(fitted.after_first(len(fitted.merges))), len(self.classes_)
         sizes = {*map(len, (*read.true, *read.false, read.class_rows))}
         n_lines = {len(read.true), len(read.false)}
         fits = sizes == {n_classes} and n_lines == {code.n_questions}
-        check_source(fits, "its counts do not match its chunks")
+        check_source(fits, "the counts do not match the chunks")
         n_rows, true, false = map(np.array, (read.class_rows, read.true, read.false))
         is_all = n_rows.sum() == fitted.n_rows and bool(((true + false) <= n_rows).all())
-        check_source(is_all, "its counts do not match its rows")
+        check_source(is_all, "the counts do not match the rows")
         supports = np.zeros(code.n_features, np.int64)
         supports[fitted.row_code.places] = fitted.supports + fitted.suppressed_supports
         by_feature = true.sum(axis=1).reshape(-1, code.n_features).sum(axis=0)
-        check_source(np.array_equal(by_feature, supports), "its counts do not match its supports")
+        check_source(np.array_equal(by_feature, supports), "the counts do not match the supports")
         if fitted.has_code and fitted.known is None:
             counts = fitted.known_counts().features
             questions = counts[[0, 2]] if len(true) > code.n_features else counts[[0]]
             same = np.array_equal((true + false).sum(axis=1), questions.ravel())
-            check_source(same, "its counts do not match its code")
+            check_source(same, "the counts do not match the code")
         return ClassCode(code, self.smoothing, n_rows, true, false)
 
     @property
@@ -276,7 +268,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         return advice.replace("pass threshold=", "pass constructor=UFC(threshold=…)")
 
     def reading_rules(self) -> CellRules:
-        # every row is encoded by every feature, so lists of rows would not help
+        # each feature encodes each row, so lists of rows would not help
         return replace(self._constructor().reading_rules(), storage="dense")
 
     def _check_parameters(self) -> None:
@@ -289,13 +281,13 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # it sees whether values are above a number, and nothing else
+        # it only uses whether values exceed a threshold
         tags.classifier_tags.poor_score = True
         return tags
 
 
 def _leads(bits: Floats) -> list[float]:
-    """Return by how many bits the class with fewest is ahead of the next, for each question."""
+    """Return, for each question, how many fewer bits the best class has than the next."""
     if bits.shape[1] < 2:
         return [0.0] * len(bits)
     ordered = np.partition(bits, 1)
@@ -305,10 +297,10 @@ def _leads(bits: Floats) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class ClassCode:
-    """The number of rows of each class in which the answer to a question is yes, and no.
+    """The number of rows per class that answer yes, and no, to each question.
 
-    A line of ``true`` and ``false`` is a question, a column a class. Each feature is a question;
-    with variables, questions about rows in which another value is true follow, in the same order.
+    ``true`` and ``false`` have one row per question and one column per class. Each feature is a
+    question. With variables, a second block asks the same about rows with another value.
     """
 
     code: RowCode
@@ -319,14 +311,11 @@ class ClassCode:
 
     @property
     def prior_bits(self) -> Floats:
-        """Return the bits of each class, by its share of the rows."""
+        """Return the bits of each class, from its share of the rows."""
         return _bits(self.n_rows, self.n_rows.sum())
 
     def answer_bits(self, *, less: int = 0) -> tuple[Floats, Floats]:
-        """Return the bits of yes, and of no, to each question in each class.
-
-        ``less`` rows with the same answer are not counted.
-        """
+        """Return the bits of yes, and of no, per question and class, with ``less`` fewer rows."""
         true, false = np.maximum(self.true - less, 0), np.maximum(self.false - less, 0)
         return (
             _bits(true + self.smoothing, true + self.false + 2 * self.smoothing),
@@ -344,7 +333,7 @@ class ClassCode:
 
     @classmethod
     def count(cls, code: RowCode, columns: Columns, members: Floats, smoothing: float) -> ClassCode:
-        """Count the answers of rows; ``members`` is the weight of each row in each class."""
+        """Count the answers of rows; ``members`` holds the weight of each row in each class."""
         true, false = np.zeros((2, code.n_questions, members.shape[1]))
         for rows, asked in code.iterate_answers(columns):
             for some, yes, no in _answer_blocks(asked):
@@ -354,7 +343,7 @@ class ClassCode:
         return cls(code, smoothing, n_rows, true.astype(np.int64), false.astype(np.int64))
 
     def bits_left_out(self, columns: Columns, members: Floats) -> Floats:
-        """Return the bits of each row in the code of each class, counted without that row."""
+        """Return the bits of each row in the code of each class, without counting that row."""
         own = members.argmax(axis=1)[:, None]
         bits = self.row_bits(columns) + self.prior_bits
         without = np.take_along_axis(self.row_bits(columns, less=1), own, axis=1)
@@ -365,10 +354,9 @@ class ClassCode:
 
 
 def least_loss(bits: Floats, members: Floats) -> tuple[float, float]:
-    """Return the fewest bits for the classes of all rows, and the calibration that gives them.
+    """Return the fewest bits for the classes of all rows, and the calibration for them.
 
-    Calibration is the weight of each bit. Answers that depend on each other within a class repeat
-    the same information, and then a calibration below 1 predicts the classes better.
+    The calibration is the weight of each bit: below 1 where dependent answers repeat information.
     """
     own, weights = members.argmax(axis=1)[:, None], members.max(axis=1)
     losses = [
@@ -380,7 +368,7 @@ def least_loss(bits: Floats, members: Floats) -> tuple[float, float]:
 
 
 def first_minimum(losses: Sequence[float]) -> int:
-    """Return the position of the first minimum, with a tolerance so that rounding never decides."""
+    """Return the position of the first minimum, with a tolerance for rounding errors."""
     least = min(losses)
     tolerance = _TOLERANCE * max(least, 1.0)
     return next(k for k, loss in enumerate(losses) if loss <= least + tolerance)
@@ -391,14 +379,14 @@ def _bits(part: Any, whole: Any) -> Floats:
 
 
 def normalise(bits: Floats) -> Floats:
-    """Shift the bits of each row so that the probabilities of its classes add up to 1."""
+    """Shift the bits of each row so that the class probabilities sum to 1."""
     least = bits.min(axis=1, keepdims=True)
     every = np.log2(np.exp2(least - bits).sum(axis=1, keepdims=True))
     return np.asarray(bits - least + every, np.float64)
 
 
 def _answer_blocks(asked: Asked) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Yield the cells with yes, and those with no, of a block of questions at a time."""
+    """Yield blocks of questions: their slice, the cells with yes, and the cells with no."""
     questions, true = asked.questions, asked.yes
     for start in range(0, len(questions), _BLOCK):
         some = slice(start, min(start + _BLOCK, len(questions)))

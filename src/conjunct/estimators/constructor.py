@@ -1,4 +1,4 @@
-"""The base of the estimators that construct features: they transform, explain and are saved."""
+"""The base of the estimators that construct features: transform, explain, save and load."""
 
 from __future__ import annotations
 
@@ -23,43 +23,25 @@ from conjunct.estimators.base import BooleanTransformerMixin, Features, Table
 from conjunct.estimators.integrations import ExportingEstimator
 from conjunct.expressions import Expression, Style, pattern_text
 from conjunct.features import FeatureSet
-from conjunct.parameters import (
-    VERBOSE,
-    Constraint,
-    check,
-    frequency,
-    is_number,
-    one_of,
-    risk_level,
-)
+from conjunct.parameters import VERBOSE, Constraint, check, frequency, is_number, one_of, risk_level
 from conjunct.ufc import CORRECTIONS, Ending, Indicators, Plan, Rule, SourceError
 
 if TYPE_CHECKING:
-    from conjunct.explain import (
-        Explanation,
-        Finding,
-        Formulas,
-        GraphFormat,
-        Neighbour,
-        Order,
-    )
+    from conjunct.explain import Explanation, Finding, Formulas, GraphFormat, Neighbour, Order
     from conjunct.export import LazyColumns
     from conjunct.expressions import Form
 
 
 class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
-    """Base of the estimators that construct features from Boolean columns.
-
-    A subclass constructs the features in ``_construct``; everything else is here.
-    """
+    """Base of the estimators that construct features; subclasses implement ``_construct``."""
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "formula_style": one_of(get_args(Style)),
         "verbose": VERBOSE,
     }
-    # parameters that belong to a machine, not to a model
+    # parameters that belong to the machine rather than the model
     unsaved_parameters: ClassVar[tuple[str, ...]] = ()
-    # why the run ended, and rows in which no column is true where these are counted
+    # why the run ended, and the number of rows without a true cell where it is counted
     _ending: Ending = Ending()
     _null_rows: int | None = None
 
@@ -74,11 +56,11 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def _construct(
         self, store: Any, names: Sequence[str], callback: Callable[[Any], object] | None
     ) -> None:
-        """Set ``feature_set_``, ``history_`` and, where there is one, ``threshold_``."""
+        """Set ``feature_set_``, ``history_`` and, if there is one, ``threshold_``."""
 
     @abstractmethod
     def _restore(self, model: files.ModelFile) -> None:
-        """Set what ``_construct`` sets, from a model file."""
+        """Set the attributes of ``_construct`` from a model file."""
 
     def _plan(self) -> Plan | None:
         """Return the plan behind the merges, if the features come from merges."""
@@ -92,8 +74,8 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         Parameters
         ----------
         X : array, data frame, sparse matrix or list of baskets
-            Boolean or 0/1 values, one individual per row. A data frame of words, numbers, dates
-            and lists is made Boolean by a Binarizer, which the model keeps in ``preparation_``.
+            Boolean or 0/1 values, one individual per row. A Binarizer converts data frames of
+            words, numbers, dates and lists; the model keeps it in ``preparation_``.
         y : ignored
             Accepted for use in pipelines.
         callback : callable, optional
@@ -110,10 +92,9 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def transform(self, X: Any) -> Any:
         """Return the constructed features of the rows of ``X``, in a container of the same kind.
 
-        Rows may hold combinations of values that ``fit`` never saw. A lazy table (Polars, DuckDB,
-        Ibis or Spark) or a Dask collection gives another, which is computed when it is used.
+        Rows may hold combinations of values that ``fit`` never saw. For a lazy table (Polars,
+        DuckDB, Ibis or Spark) or a Dask collection, the result is lazy, too.
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
@@ -125,45 +106,40 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         return self._transform_columns(container, self.read_columns(container))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of ``transform``.
+        """Return the names of the columns of ``transform``: tags, or formulas.
 
-        Tags, which are all different, or formulas, where equal ones are numbered: ``[2]``, ``[3]``.
+        Equal formulas are numbered: ``[2]``, ``[3]``.
 
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names for the columns of a model that was fitted without any; otherwise they must be
-            the names it was fitted with.
+            Names for the columns of a model that was fitted without names; otherwise they must
+            equal the names of the training data.
         """
-        check_is_fitted(self)
         primitives = None if input_features is None else self._check_names(input_features)
         return np.array(self._output_names(primitives), object)
 
     @property
     def features_(self) -> tuple[Expression, ...]:
         """Return the constructed features."""
-        check_is_fitted(self)
         return Features(self.feature_set_.expressions)
 
     @property
     def suppressed_(self) -> tuple[Expression, ...]:
         """Return the features that ``min_support`` suppresses."""
-        check_is_fitted(self)
         return Features(self.feature_set_.rare().expressions)
 
     @property
     def n_iter_(self) -> int:
         """Return the number of iterations behind the features."""
-        check_is_fitted(self)
         return self.history_[-1].iteration
 
     def find_rows(self, feature: int | str | Expression, X: Any) -> NDArray[np.intp]:
-        """Return the positions of the rows of ``X`` that have some tags, or a feature.
+        """Return the positions of the rows of ``X`` that have a feature, or some tags.
 
-        ``feature`` is tags such as ``"fork + knife"`` in any order; or a position in
-        ``features_``, a formula, or a column name of ``transform``.
+        ``feature`` is a position in ``features_``, a formula, a column name of ``transform``, or
+        tags in any order, such as ``"fork + knife"``.
         """
-        check_is_fitted(self)
         columns, fitted = self.read_columns(X), self.feature_set_
         if tags := fitted.tags_in(feature):
             column: Columns = fitted.evaluate_tags(columns, tags)
@@ -184,24 +160,23 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
         suppressed : bool, default=False
             List the features below ``min_support`` instead.
         form : {"built", "nested", "dnf", "simplified"}, optional
-            Adds the rules in that form and their lengths, in columns called after it, and
-            ``equivalent``: ``"always"`` or ``"on the training data"``.
+            Add columns with the rules in this form and their lengths, and ``equivalent``:
+            ``"always"`` or ``"on the training data"``.
         X_train : optional
-            The training data, for ``form="simplified"``: see ``formulas``.
+            The training data, for ``form="simplified"``; see ``formulas``.
 
         Returns
         -------
         data frame
-            ``pattern`` (the columns it asserts), ``rule`` (the formula; one of more than 10,000
-            literals is not written out), ``support`` (rows), ``frequency`` (share of rows),
-            ``length`` (literals), ``iteration`` (0 for a column) and ``parents`` (the two features
-            it came from). ``get_rules`` lists why these were joined.
+            ``pattern`` (the columns that the feature asserts), ``rule`` (the formula, if it has
+            at most 10,000 literals), ``support`` (rows), ``frequency`` (share of rows), ``length``
+            (literals), ``iteration`` (0 for a column) and ``parents`` (two features).
+            ``get_rules`` lists why the parents were joined.
         """
-        check_is_fitted(self)
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
         columns = feature_columns(fitted, self.formula_style)
         if form is not None:
@@ -221,22 +196,22 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         correction: str | None = "holm",
         backend: Backend | None = None,
     ) -> Any:
-        """Return a table of the conjunctions that are rare in ``X``, yet too frequent for chance.
+        """Return a table of conjunctions that are rare in ``X``, but more common than by chance.
 
-        All pairs of columns are tested, and all conjunctions of the model, suppressed or not.
+        Tests all pairs of columns and all conjunctions of the model, including suppressed ones.
 
         Parameters
         ----------
         X : array, data frame, sparse matrix or list of baskets
             The data of ``fit``, or other rows with the same columns.
         max_support : float, optional
-            Share of rows up to which a conjunction is rare. By default ``min_support``, or 0.01.
+            Maximum share of rows of a rare conjunction; by default ``min_support``, or 0.01.
         min_lift : float, default=5.0
-            Minimum lift: rows with both parts, as a multiple of what chance would give.
+            Minimum lift: rows with both parts, as a multiple of the number expected by chance.
         alpha : float, default=0.001
-            Level of the exact test, corrected for all conjunctions tested.
-        correction : {"bonferroni", "holm", "bh", "by"}, optional
-            The correction.
+            Significance level of the exact test, corrected for all conjunctions tested.
+        correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
+            Correction for multiple tests.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
             Kind of table, as in ``get_rules``.
 
@@ -245,7 +220,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         data frame
             ``rule``, ``status`` (``"feature"``, ``"suppressed"`` or ``"not a feature"``),
             ``support``, ``frequency``, ``length``, ``lift``, ``r``, ``p_value``, ``p_adjusted``
-            and ``family_size``; the largest lift first.
+            and ``family_size``; largest lift first.
         """
         check_is_fitted(self)
         if max_support is None:
@@ -268,14 +243,11 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
 
     @property
     def has_tag_names(self) -> bool:
-        """Return True if features are shown as patterns, because formulas may be very long."""
+        """Return True if features are shown as patterns rather than long formulas."""
         return False
 
     def label_feature(self, number: int, longest: int, *, whole: bool = False) -> str:
-        """Return the text of a feature of the lineage for pictures and tables.
-
-        ``whole``: the pattern stands for all rows that have it, so "(rest)" is not added.
-        """
+        """Return the text of a feature for plots and tables; ``whole`` omits "(rest)"."""
         fitted = self.feature_set_
         if not self.has_tag_names:
             return explain.label(fitted.lineage.expression(number), self.formula_style, longest)
@@ -290,10 +262,10 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         ----------
         form : {"built", "nested", "dnf", "simplified"}, default="simplified"
             As constructed; with common parts factored out; as a disjunction of conjunctions; or
-            the shortest known.
+            the shortest formula found.
         X_train : optional
-            The training data. Combinations of primitives that never occur in it are then ignored,
-            and the formulas are equivalent on the training data only: they are marked so, and
+            The training data, to ignore combinations of primitives that never occur in it. The
+            formulas are then equivalent on the training data only. They are marked as such, and
             ``transform`` never uses them.
 
         Returns
@@ -309,20 +281,17 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         >>> model.formulas(X_train=baskets).texts()
         ['sky', 'cascade', '¬cascade ∧ water']
         """
-        check_is_fitted(self)
         store = None if X_train is None else self._read_complete(X_train, "X_train")
         return explain.formulas_of(self.feature_set_, form, store)
 
     def explain(self, feature: int | str | Expression, X: Any = None) -> Explanation:
-        """Explain a feature in plain words: pattern, formula, English, support, origin, primitives.
+        """Explain a feature: pattern, formula, English text, support, origin and primitives.
 
-        ``feature`` is tags such as ``"fork + knife"`` in any order, which means the rows that have
-        all of them; or a position in ``features_``, a formula, or a column name of ``transform``.
-        With data ``X``, training rows or others, rows with the feature are contrasted
-        with rows without it, and a shorter formula that holds on these rows comes first
-        (``on_rows``), followed by the exact one.
+        ``feature`` is a position in ``features_``, a formula, a column name of ``transform``, or
+        tags in any order, such as ``"fork + knife"``, which stand for the rows with all of them.
+        Given rows ``X``, it also contrasts rows with and without the feature, and a shorter
+        formula for these rows (``on_rows``) precedes the exact one.
         """
-        check_is_fitted(self)
         store = None if X is None else self.read_columns(X)
         fitted = self.feature_set_
         if tags := fitted.tags_in(feature):
@@ -332,7 +301,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     @property
     def findings_(self) -> tuple[Finding, ...]:
         """Tags that go together, with their facts in all rows, strongest first."""
-        check_is_fitted(self)
         return explain.find(self.feature_set_).findings
 
     def get_findings(self, backend: Backend | None = None, *, order: Order = "evidence") -> Any:
@@ -341,19 +309,17 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
         order : {"evidence", "lift", "rows"}, default="evidence"
-            What comes first: the strongest evidence, the largest multiple of chance, or the most
-            rows.
+            Sort by this column, largest first.
 
         Returns
         -------
         data frame
-            ``finding`` (its name), ``rows`` (that have all its tags), ``share`` of all rows,
-            ``lift``, ``evidence`` (bits), ``tags``, the contrast (the share ``inside`` the rows
-            with ``given`` and ``outside``), ``sentence``, ``part_of`` (the name of the larger
-            chunk that it is the strongest part of, if any), and the names of the findings that are
-            ``folded`` into it.
+            ``finding`` (name), ``rows`` (with all its tags), ``share`` of all rows, ``lift``,
+            ``evidence`` (bits), ``tags``, the contrast (the share ``inside`` the rows with
+            ``given`` and ``outside``), ``sentence``, ``part_of`` (the larger chunk of which it is
+            the strongest part, if any), and the findings that are ``folded`` into it.
 
         Examples
         --------
@@ -363,13 +329,11 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         ...     print(sentence)
         86% of the rows with knife also have fork; without knife, 14%.
         """
-        check_is_fitted(self)
         found = explain.find(self.feature_set_, order).findings
         return self.make_table(explain.finding_columns(found), backend)
 
     def ancestry(self, feature: int | str | Expression, format: GraphFormat = "text") -> str:
         """Draw how a feature was built, as indented text, a Mermaid chart or a Graphviz graph."""
-        check_is_fitted(self)
         return explain.ancestry(
             self.feature_set_, self.feature_number(feature), format, self.formula_style
         )
@@ -377,18 +341,17 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def similar_features(
         self, feature: int | str | Expression, X: Any = None, *, n: int = 5
     ) -> list[Neighbour]:
-        """Return the features most similar to one.
+        """Return the ``n`` most similar features.
 
-        By the correlation of their columns on ``X``, or without data by the primitives they share.
+        Similarity is the correlation on the rows of ``X``, or without data the shared primitives.
         """
-        check_is_fitted(self)
         fitted, number = self.feature_set_, self.feature_number(feature)
         texts = self._name_features(fitted)
         store = None if X is None else self.read_columns(X)
         return explain.find_nearest(fitted, number, texts, n, store)
 
     def feature_number(self, feature: int | str | Expression) -> int:
-        """Return the number in the lineage of a feature given by position, formula or text."""
+        """Return the lineage number of a feature given by position, formula or text."""
         fitted = self.feature_set_
         if tags := fitted.tags_in(feature):
             merge = explain.merges_by_pattern(fitted).get(tuple(sorted(tags)))
@@ -399,9 +362,8 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         return (fitted.features + fitted.suppressed)[fitted.position(feature)]
 
     def to_json(self) -> str:
-        """Return what ``save`` writes; docs/model-schema.json describes it."""
-        check_is_fitted(self)
-        return files.model_json(self._checked_file()).decode()
+        """Return the model as JSON, as ``save`` writes it (docs/model-schema.json)."""
+        return files.model_json(self.to_model_file()).decode()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``to_json`` as plain dictionaries and lists."""
@@ -410,23 +372,22 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON (docs/export.md), atomically."""
-        check_is_fitted(self)
-        files.write_model(path, self._checked_file())
+        files.write_model(path, self.to_model_file())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that ``save`` wrote."""
-        return cls._from_model_file(files.read_model(path), str(path))
+        return cls.from_model_file(files.read_model(path), str(path))
 
     def _read_complete(self, X: Any, what: str) -> PackedColumns:
-        """Read ``X`` for a use that needs every cell; ``what`` names it in the error."""
+        """Read ``X`` and refuse missing cells; ``what`` names the use in the error."""
         columns = self.read_columns(X)
         if columns.has_missing:
             raise InputError(f"{what} needs data without missing cells: fill or drop them first")
         return columns.to_bits()
 
     def _lazy_columns(self, container: Container, names: Sequence[str]) -> LazyColumns:
-        """Return columns of a lazy table, which may be raw if the model was fitted on raw data."""
+        """Return the columns of a lazy table, which may be raw if the training data was."""
         from conjunct.export import lazy_columns
 
         raw = self._raw_checks() if tuple(names) == self._primitive_names() else None
@@ -434,20 +395,20 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         return lazy_columns(container, names, cut=self.threshold, raw=raw, fill=fill)
 
     def _transform_columns(self, container: Container, columns: Columns) -> Any:
-        """Return the features of columns, in a container of the kind they were read from."""
+        """Return the features of columns, in a container like the original one."""
         features = self._output_features().evaluate(columns)
         data = BooleanData(tuple(self._output_names()), features)
         return data.convert(container, nullable=self._is_nullable)
 
     def _output_names(self, primitives: tuple[str, ...] | None = None) -> list[str]:
-        """Return the column names of ``transform``, given other names of the primitives if any."""
+        """Return the column names of ``transform``, with the given names of primitives if any."""
         features = self._output_features()
         if primitives is not None:
             features = features.rename(primitives)
         return self._name_features(features)
 
     def _watch(self, callback: Callable[[Any], object] | None, indicators: Indicators) -> None:
-        """Report an iteration to standard output and to the callback, as asked for."""
+        """Report an iteration to standard output and to the callback, if requested."""
         if self.verbose:
             sys.stdout.write(
                 f"iteration {indicators.iteration}: {indicators.n_features} features, "
@@ -458,7 +419,6 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             callback(indicators)
 
     def _model_file(self) -> files.ModelFile:
-        """Return everything that a model file holds."""
         parameters = self.get_params(deep=False)
         for name in self.unsaved_parameters:
             del parameters[name]
@@ -480,25 +440,25 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             new_rows=getattr(self, "new_rows_", None),
         )
 
-    def _checked_file(self) -> files.ModelFile:
-        """Return the model file, unless it would be read as another model."""
+    def to_model_file(self) -> files.ModelFile:
+        """Return the model file, unless reading it would give a different model."""
         model = self._model_file()
         files.model_json(model)
         try:
-            again = self._from_model_file(model, "the model")
+            again = self.from_model_file(model, "the model")
         except ModelFileError:
             again = None
         if again is None or not has_same_features(again, self):
             raise InputError(
-                "the model cannot be saved because its parameters changed after fit: fit it again"
+                "cannot save the model because its parameters changed after fit: fit it again"
             )
         return model
 
     @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        """Rebuild the estimator that a model file holds; ``path`` is for messages."""
+    def from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        """Rebuild the estimator from a model file; ``path`` is for messages."""
         if model.kind != cls.__name__:
-            raise ModelFileError(f"{path}: a model of kind {model.kind!r}, not {cls.__name__!r}")
+            raise ModelFileError(f"{path}: expected a {cls.__name__} model, found {model.kind!r}")
         try:
             fitted = cls(**cls._read_parameters(model))
             fitted._check_parameters()
@@ -520,7 +480,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
         written = {*cls._get_param_names()} - {*cls.unsaved_parameters}
         differ = sorted(written ^ {*model.parameters})
         if differ:
-            raise InputError(f"a {cls.__name__} is saved with other parameters than {differ[0]!r}")
+            raise InputError(f"missing or unknown parameter {differ[0]!r} of {cls.__name__}")
         for name, value in model.parameters.items():
             is_whole = not isinstance(value, dict) or name in ("criterion", "stop", "variables")
             if not is_whole:
@@ -543,17 +503,14 @@ def has_same_features(one: FeatureConstructor, other: FeatureConstructor) -> boo
 
 
 def picklable(feature_set: FeatureSet, *, merges: bool = False) -> FeatureSet:
-    """Return the same features without their expressions, which nest too deeply for pickle.
-
-    A worker builds the expressions it needs.
-    """
+    """Return the same features without expressions, which nest too deeply for pickle."""
     lineage = feature_set.lineage.rename(feature_set.lineage.primitives)
     return replace(feature_set, lineage=lineage, merges=feature_set.merges if merges else ())
 
 
 @dataclass(frozen=True)
 class PartitionTransformer:
-    """Compute columns from those of a partition, here or on a worker."""
+    """Compute new columns from the columns of a partition, locally or on a worker."""
 
     reader: BooleanData
     compute: Callable[[Any], Any]
@@ -566,7 +523,7 @@ class PartitionTransformer:
         return BooleanData(self.names, columns).convert(container, nullable=self.is_nullable)
 
     def map(self, container: PartitionedContainer) -> Any:
-        """Return the lazy collection of the columns of all partitions, which are of one type."""
+        """Return a lazy collection of the new columns of all partitions, with one data type."""
         nullable = self.reader.rules.missing == "pairwise" and container.may_lack_cells
         task = replace(self, is_nullable=nullable)
         dtype = np.float64 if nullable else np.bool_
@@ -591,7 +548,7 @@ def feature_columns(fitted: FeatureSet, style: Style) -> Table:
 
 
 def formula_columns(formulas: explain.Formulas, style: Style) -> Table:
-    """Return the columns for features in another form: formulas, lengths, where they hold."""
+    """Return table columns for formulas in another form: text, length and equivalence."""
     return {
         formulas.form: formulas.texts(style),
         f"{formulas.form}_length": [formula.length for formula in formulas.expressions],

@@ -1,10 +1,10 @@
-"""A fitted model and rows: suggestions, relations, drift, and what differs between rows."""
+"""A fitted model applied to rows: suggestions, relations, drift and comparisons."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -16,16 +16,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
+from conjunct.columns import CostEstimate
 from conjunct.counting import RowSample, Store, TagCounts, Tally
 from conjunct.data import Backend, is_missing
 from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
-from conjunct.features import (
-    FeatureSet,
-    Suggester,
-    Suggestion,
-    bits_of_rows,
-)
+from conjunct.features import FeatureSet, Suggester, Suggestion, bits_of_rows
 from conjunct.parameters import check, is_number, one_of, risk_level, whole
 from conjunct.ufc import CORRECTIONS
 
@@ -34,14 +30,15 @@ if TYPE_CHECKING:
 
 
 class CuratingConstructor(InvertibleConstructor):
-    """Base of UFC: what is missing from rows, what is doubtful, what implies what.
+    """Base of UFC: suggestions, doubtful tags, relations and drift.
 
-    A fit keeps the joint counts of its most frequent tags and a sample of its rows. The
-    regressions are solved when they are first asked for, or when the model is saved; a model file
-    holds the counts and no rows.
+    A fit keeps the joint counts of the most frequent tags and a sample of rows. The regressions
+    are solved on first use or when the model is saved. A model file holds counts, but no rows.
     """
 
-    # what a fit keeps; a model that was cut out of a path has none
+    # called with the estimated cost before a fit
+    on_cost_estimate: Callable[[CostEstimate], object] | None = None
+    # data that a fit keeps; a model taken from a path has none
     _tag_counts: TagCounts | None = None
     _sampled_rows: RowSample | None = None
     _suggester: Suggester | None = None
@@ -49,7 +46,7 @@ class CuratingConstructor(InvertibleConstructor):
     def suggest(
         self, X: Any, k: int = 5, *, min_score: float = 0.0, X_train: Any = None
     ) -> list[list[Suggestion]]:
-        """Return the tags that each row probably lacks, given its other tags.
+        """Return the tags that are probably missing from each row, given its other tags.
 
         Parameters
         ----------
@@ -58,18 +55,18 @@ class CuratingConstructor(InvertibleConstructor):
         k : int, default=5
             Maximum number of suggestions per row.
         min_score : float, default=0
-            Leave out suggestions with a lower score.
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
-            Rows to learn from instead of those of ``fit``: their 5,000 most frequent tags. A
-            fitted model keeps the counts of its 1,000 most frequent tags.
+            Minimum score of a suggestion.
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
+            Rows to learn from instead of those of ``fit``, using their 5,000 most frequent tags.
+            A fitted model keeps the counts of its 1,000 most frequent tags.
 
         Returns
         -------
         list of list of Suggestion
-            For each row the tags with the highest scores, ``(tag, score, because)``. ``score`` is
-            a probability: of rows whose other tags give 0.8, about 80% have the tag. ``because``
-            are up to three tags of the row that speak most for it. A row that has a value of a
-            variable gets no other value of it.
+            For each row, the tags with the highest scores: ``(tag, score, because)``. ``score``
+            is a calibrated probability: about 80% of rows with a score of 0.8 have the tag.
+            ``because`` lists up to three tags of the row that support it most. If a row has a
+            value of a variable, no other value is suggested.
 
         Examples
         --------
@@ -87,7 +84,7 @@ class CuratingConstructor(InvertibleConstructor):
         return suggester.suggest(columns, k, min_score)
 
     def doubtful(self, X: Any, k: int = 5, *, X_train: Any = None) -> list[list[Suggestion]]:
-        """Return the tags of each row that its other tags speak against.
+        """Return the tags of each row that its other tags contradict.
 
         Parameters
         ----------
@@ -99,9 +96,9 @@ class CuratingConstructor(InvertibleConstructor):
         Returns
         -------
         list of list of Suggestion
-            For each row its tags that are less probable there than in all rows, ``(tag, score,
-            because)``, the least probable first. A row is judged as if it had not been counted.
-            ``because`` are up to three tags of the row that speak most against it.
+            For each row, its tags that are less probable there than in all rows: ``(tag, score,
+            because)``, least probable first. The row itself is not counted. ``because`` lists up
+            to three tags of the row that contradict the tag most.
 
         Examples
         --------
@@ -116,22 +113,22 @@ class CuratingConstructor(InvertibleConstructor):
         return suggester.doubt(self.read_columns(X).select(suggester.counts.places), k)
 
     def relations(self, X: Any = None) -> list[Relation]:
-        """Return which tags imply others, say the same, avoid each other or are alike.
+        """Return relations between tags: implication, equality, avoidance and similarity.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets or collection, optional
-            Rows to count instead of those of ``fit``: their 5,000 most frequent tags. A fitted
-            model keeps the counts of its 1,000 most frequent tags.
+        X : array, data frame, sparse matrix, list of baskets or Dask collection, optional
+            Rows to count instead of those of ``fit``, using their 5,000 most frequent tags. A
+            fitted model keeps the counts of its 1,000 most frequent tags.
 
         Returns
         -------
         list of Relation
             ``(kind, left, right, rows, evidence, sentence)``, most evidence first. ``"implies"``:
-            at least 95% of the rows with the left tag have the right one; implications that
-            follow from others are left out. ``"same"``: a correlation of 0.98 or more.
-            ``"avoid"``: together in at most half of the rows that chance would give. ``"alike"``:
-            the same, but they occur with the same other tags, as synonyms do.
+            at least 95% of the rows with the left tag have the right one, except for implications
+            that follow from others. ``"same"``: a correlation of at least 0.98. ``"avoid"``:
+            together in at most half of the rows expected by chance. ``"alike"``: tags that avoid
+            each other, but occur with the same other tags, as synonyms do.
 
         Examples
         --------
@@ -143,7 +140,7 @@ class CuratingConstructor(InvertibleConstructor):
         check_is_fitted(self)
         counts = self._tag_counts if X is None else self._count_tags(self._read_store(X))
         if counts is None:
-            raise InputError("this model keeps no joint counts: give X, the rows to count")
+            raise InputError("this model has no joint counts: pass rows as X")
         _warn_of_limit(counts)
         return explain.find_relations(counts)
 
@@ -154,8 +151,8 @@ class CuratingConstructor(InvertibleConstructor):
         return msgspec.structs.replace(model, suggestions=self._learn().record())
 
     @classmethod
-    def _from_model_file(cls, model: files.ModelFile, path: str) -> Self:
-        fitted = super()._from_model_file(model, path)
+    def from_model_file(cls, model: files.ModelFile, path: str) -> Self:
+        fitted = super().from_model_file(model, path)
         if model.suggestions is None:
             return fitted
         try:
@@ -170,22 +167,22 @@ class CuratingConstructor(InvertibleConstructor):
         return TagCounts.of(fitted.lineage.primitives, Tally.of(store).counts, fitted.variables)
 
     def check_drift(self, X: Any) -> DriftCheck:
-        """Count new rows for the present features, and check that the features still compress.
+        """Count new rows, and check that the features still compress the data.
 
-        No feature is added or dropped: if they no longer pay, ``fit`` again on all rows. The
-        counts are kept, saved with the model and used by ``score``; what the model reports about
-        its training does not change. Counting in parts gives the same as counting at once.
+        The features do not change: if they no longer help, ``fit`` again on all rows. The counts
+        are kept, saved with the model and used by ``score``, but facts about the training data do
+        not change. Rows may be counted in several calls, with the same result.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
-            Rows that were not counted before, with the columns of the model.
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
+            New rows with the columns of the model.
 
         Returns
         -------
         DriftCheck
-            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score``, ``pays``; its text
-            is one sentence.
+            ``n_rows``, ``supports``, ``bits``, ``baseline_bits``, ``score`` and ``pays``, with a
+            summary as its text.
 
         Examples
         --------
@@ -195,12 +192,11 @@ class CuratingConstructor(InvertibleConstructor):
         >>> drift.pays, round(drift.bits), round(drift.baseline_bits)
         (True, 22, 35)
         """
-        check_is_fitted(self)
         fitted, known = self.feature_set_, self._code_counts()
         store = self._read_store(X)
         new = fitted.with_code_counts(store).known_counts()
         places = fitted.row_code.places[: len(fitted.features)]
-        # 0 where no cell was known
+        # 0 if no cell was known
         before_by_columns = bits_of_rows(known.columns, known.columns)
         before = bits_of_rows(known.features, known.features)
         self.new_rows_ = files.NewRows.after(self.new_rows_, int(store.n_rows), new)
@@ -213,7 +209,7 @@ class CuratingConstructor(InvertibleConstructor):
         )
 
     def learn_suggestions(self, X_train: Any = None) -> Suggester:
-        """Return what predicts tags, learned from the rows of ``fit`` or from others."""
+        """Return the predictor of tags, learned from the rows of ``fit`` or from ``X_train``."""
         check_is_fitted(self)
         if X_train is None:
             suggester = self._learn()
@@ -225,23 +221,23 @@ class CuratingConstructor(InvertibleConstructor):
         return suggester
 
     def _learn(self) -> Suggester:
-        """Solve the regressions of what the fit kept, once."""
+        """Solve the regressions of the fit, once."""
         if self._suggester is None:
             if self._tag_counts is None or self._sampled_rows is None:
-                raise InputError("this model keeps no joint counts: give X_train, the rows to use")
+                raise InputError("this model has no joint counts: pass rows as X_train")
             self._suggester = Suggester.learn(self._tag_counts, self._sampled_rows)
         return self._suggester
 
     @property
     def keeps_counts(self) -> bool:
-        """Return True if the model can suggest without other rows."""
+        """Return True if the model can make suggestions without other rows."""
         return self._tag_counts is not None
 
 
 def _warn_of_limit(counts: TagCounts) -> None:
     if len(counts.tags) < counts.n_tags:
         warnings.warn(
-            f"only the {len(counts.tags):,} most frequent of {counts.n_tags:,} tags are used",
+            f"using only the {len(counts.tags):,} most frequent of {counts.n_tags:,} tags",
             ConjunctWarning,
             stacklevel=4,
         )
@@ -251,10 +247,10 @@ def _warn_of_limit(counts: TagCounts) -> None:
 class DriftCheck:
     """The compression of new rows by the features of a model.
 
-    ``supports`` are those of ``features_`` in the new rows. ``bits`` describe these rows by the
-    features and ``baseline_bits`` by the columns and variables alone, both with the codes of all
-    earlier rows, as in ``score``; the cost of the features themselves is not included. ``before``
-    is the first as a share of the second in the earlier rows.
+    ``supports`` counts the new rows with each of ``features_``. ``bits`` describe the new rows by
+    the features, ``baseline_bits`` by columns and variables alone. Both use the codes of earlier
+    rows, as in ``score``, without the cost of the features. ``before`` is ``share`` in the
+    earlier rows.
 
     Examples
     --------
@@ -278,12 +274,12 @@ class DriftCheck:
 
     @property
     def share(self) -> float:
-        """Return the bits by the features as a share of those by the columns."""
+        """Return ``bits`` as a share of ``baseline_bits``."""
         return self.bits / self.baseline_bits if self.baseline_bits else 1.0
 
     @property
     def pays(self) -> bool:
-        """Return True if the features describe the new rows in fewer bits than the columns."""
+        """Return True if the features describe the new rows in fewer bits than the columns do."""
         return self.bits < self.baseline_bits
 
     def __str__(self) -> str:
@@ -294,10 +290,10 @@ class DriftCheck:
         )
         if self.pays:
             return f"The chunks still help: {facts}."
-        return f"The chunks do not help on these rows: {facts}. Fit again to learn from them."
+        return f"The chunks do not help on these rows: {facts}. Fit again on these rows."
 
 
-# with more, labels are names of rows rather than groups, and their counts would fill the memory
+# with more, labels are probably row ids, and their counts would fill the memory
 _MOST_TESTS = 20_000_000
 
 
@@ -312,37 +308,35 @@ def compare(
 ) -> Any:
     """Return a table of tags and chunks that are more common in one data set than in the other.
 
-    A row has a chunk if it has all its tags. The smallest p-values come first; a chunk that holds
-    all tags of an earlier one is left out, and so is the other of two values. Each is tested once:
-    Fisher's exact test, two-sided (twice the smaller of the two one-sided p-values). The test
-    assumes that the rows of ``X`` and
-    ``Y`` are independent: none may be in both. What is true in every row or in none is not tested,
-    nor what is too rare to reach ``alpha`` even if all of its rows were in one data set. A warning
-    names a tag that is true in all rows of one and in none of the other: if the two were made from
-    it, the result is circular.
+    A row has a chunk if it has all its tags. The smallest p-values come first. A chunk that
+    contains all tags of an earlier one is left out, and so is the second value of a two-valued
+    variable. Each tag and chunk has one two-sided Fisher's exact test (twice the smaller
+    one-sided p-value), which assumes independent rows: no row may be in both ``X`` and ``Y``.
+    Constant tags, and tags too rare to reach ``alpha``, are not tested. A warning names tags that
+    are true in all rows of one data set and in none of the other: if the data sets were split by
+    such a tag, the result is circular.
 
     Parameters
     ----------
     model : UFC or UFCPath
-        A fitted model, preferably of the rows of both: one fitted on ``X`` only knows the chunks
-        there.
+        A fitted model, preferably of both data sets: a model of ``X`` knows only chunks in ``X``.
     X, Y : array, data frame, sparse matrix or list of baskets
-        Rows with the columns of the model. A row in which a chunk is missing is not counted for
-        it.
+        Rows with the columns of the model. Rows in which missing cells hide a chunk are not
+        counted for it.
     alpha : float or None, default=0.05
-        Only what has an adjusted p-value of at most this; ``None``: all tags and chunks.
+        Maximum adjusted p-value; ``None``: all tags and chunks.
     correction : {"bonferroni", "holm", "bh", "by"} or None, default="holm"
-        The correction for the number of tests.
+        Correction for multiple tests.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+        Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
     Returns
     -------
     data frame
-        ``pattern`` (the tags), ``more_common_in`` (``"X"``, ``"Y"``, or empty where shares are
-        equal), ``share_x`` and ``share_y`` (of the rows in which it is known), ``difference``
-        (``share_y - share_x``), ``ratio`` (``share_y / share_x``), ``rows_x`` and ``rows_y`` (with
-        all the tags), ``n_x`` and ``n_y`` (in which that is known), ``p_value`` and
+        ``pattern`` (the tags), ``more_common_in`` (``"X"``, ``"Y"``, or empty for equal shares),
+        ``share_x`` and ``share_y`` (of the rows without missing cells), ``difference``
+        (``share_y - share_x``), ``ratio`` (``share_y / share_x``), ``rows_x`` and ``rows_y``
+        (with all the tags), ``n_x`` and ``n_y`` (without missing cells), ``p_value`` and
         ``p_adjusted``.
 
     Examples
@@ -357,7 +351,7 @@ def compare(
     fitted = _check_and_get_features(model, alpha, correction)
     parts = [fitted.evaluate_tag_sets(model.read_columns(data)) for data in (X, Y)]
     counts = explain.GroupCounts.of_parts(*parts)
-    _warn_if_circular(fitted, counts, "in which data set")
+    _warn_if_circular(fitted, counts, "the data set")
     table = explain.rank_differences(
         fitted.tag_sets, counts, alpha, correction, explain.other_values(fitted)
     )
@@ -376,33 +370,32 @@ def describe_groups(
 ) -> Any:
     """Return a table of tags and chunks that are more common in a group than in all other rows.
 
-    A row has a chunk if it has all its tags. The groups may be classes, or clusters of any
-    algorithm that did not use the columns of the model; if it did, groups differ in them by
-    construction, and a warning names tags that equal the groups. Each tag and chunk is tested in
-    each group: Fisher's exact test, one-sided. What is true in every row or in none is not tested,
-    nor in a group where it could not reach ``alpha`` even if all of its rows were there.
+    A row has a chunk if it has all its tags. Groups may be classes, or clusters from any algorithm
+    that did not use the columns of the model. Otherwise groups differ in these columns by
+    construction; a warning names tags that equal the groups. Each tag and chunk has a one-sided
+    Fisher's exact test in each group, unless it is constant or too rare to reach ``alpha``.
 
     Parameters
     ----------
     model, X, backend
         As in `compare`.
     labels : array, series or list
-        The group of each row: numbers, text or anything that can be the key of a dict. Rows with
-        a missing label are left out, with a warning.
+        The group of each row: numbers, text or other dict keys. Rows with a missing label are
+        left out, with a warning.
     top : int or None, default=5
-        Maximum number of tags and chunks per group. A chunk that holds all tags of an earlier one
-        of the group is left out.
+        Maximum number of tags and chunks per group. A chunk that contains all tags of an earlier
+        one of the group is left out.
     alpha, correction
         As in `compare`, over all groups, tags and chunks; ``None``: all that are more common.
 
     Returns
     -------
     data frame
-        ``group`` (the largest first; as text, where labels are not all text or all numbers),
-        ``pattern`` (the smallest p-value first), ``share`` and ``share_outside`` (of the rows in
-        which it is known), ``lift`` (``share`` over that of all rows), ``rows`` and
-        ``rows_outside`` (with all the tags), ``n`` and ``n_outside`` (in which that is known),
-        ``p_value`` and ``p_adjusted``.
+        ``group`` (largest first; labels of mixed types become text), ``pattern`` (smallest
+        p-value first), ``share`` and ``share_outside`` (of the rows without missing cells),
+        ``lift`` (``share`` divided by the share in all rows), ``rows`` and ``rows_outside`` (with
+        all the tags), ``n`` and ``n_outside`` (without missing cells), ``p_value`` and
+        ``p_adjusted``.
 
     Examples
     --------
@@ -419,7 +412,7 @@ def describe_groups(
     names, groups = _read_labels(labels, columns.n_rows, len(fitted.tag_sets))
     every = fitted.evaluate_tag_sets(columns)
     counts = explain.GroupCounts.of_groups(every, groups, len(names))
-    _warn_if_circular(fitted, counts, "in which group")
+    _warn_if_circular(fitted, counts, "the group")
     table = explain.rank_group_features(fitted.tag_sets, names, counts, alpha, correction, top)
     return model.make_table(table, backend)
 
@@ -433,15 +426,15 @@ def _check_and_get_features(model: Any, alpha: float | None, correction: str | N
     return model.feature_set_
 
 
-def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, where: str) -> None:
-    """Warn if tags say exactly where a row belongs: groups made from them differ in them."""
+def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, what: str) -> None:
+    """Warn if tags determine the groups, because groups made from tags differ in them."""
     names = fitted.lineage.primitives
     of_tags = explain.GroupCounts(counts.true[:, : len(names)], counts.known[:, : len(names)])
     if copies := of_tags.copies_of_groups():
         tags = explain.join_names([names[k] for k in copies], 3, 40)
-        shows, it = ("shows", "it") if len(copies) == 1 else ("show", "them")
+        verb, it = ("determines", "it") if len(copies) == 1 else ("determine", "them")
         warnings.warn(
-            f"{tags} alone {shows} {where} a row is. If the groups were made from {it}, the "
+            f"{tags} alone {verb} {what} of a row. If the groups were made from {it}, the "
             f"result is circular: fit the model without {it}",
             ConjunctWarning,
             stacklevel=3,
@@ -449,7 +442,7 @@ def _warn_if_circular(fitted: FeatureSet, counts: explain.GroupCounts, where: st
 
 
 def _read_labels(labels: Any, n_rows: int, n_patterns: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the names of the groups, the largest first, and the group of each row, or -1."""
+    """Return the names of the groups, largest first, and the group of each row, or -1."""
     values = None
     if not (isinstance(labels, str | bytes | Mapping | Set) or hasattr(labels, "columns")):
         series = nw.from_native(labels, allow_series=True, pass_through=True)
@@ -458,28 +451,28 @@ def _read_labels(labels: Any, n_rows: int, n_patterns: int) -> tuple[list[Any], 
             listed = series.to_list() if isinstance(series, nw.Series) else listed
             values = [one.item() if isinstance(one, np.generic) else one for one in listed]
     if values is None:
-        raise InputError(f"labels must be one label per row; got a {type(labels).__name__}")
+        raise InputError(f"labels must contain one label per row; got a {type(labels).__name__}")
     if len(values) != n_rows:
-        raise InputError(f"there are {len(values):,} labels and {n_rows:,} rows: give one per row")
+        raise InputError(f"there are {len(values):,} labels for {n_rows:,} rows: pass one per row")
     try:
         sizes = Counter(label for label in values if not is_missing(label))
     except (TypeError, ValueError):
-        raise InputError("each label must be one value, such as a number or a text") from None
+        raise InputError("each label must be a single value, such as a number or text") from None
     if len(sizes) < 2:
         raise InputError(
-            "all rows have the same label: groups are compared with each other"
+            "all rows have the same label: there must be at least 2 groups to compare"
             if sizes
-            else "every label is missing"
+            else "all labels are missing"
         )
     if n_missing := n_rows - sizes.total():
-        rows = "row has no label and is" if n_missing == 1 else "rows have no label and are"
-        warnings.warn(f"{n_missing:,} {rows} left out", ConjunctWarning, stacklevel=3)
+        rows = "1 row" if n_missing == 1 else f"{n_missing:,} rows"
+        warnings.warn(f"leaving out {rows} without a label", ConjunctWarning, stacklevel=3)
     if len(sizes) * n_patterns > _MOST_TESTS:
         raise InputError(
-            f"there are {len(sizes):,} different labels and {n_patterns:,} tags and "
-            f"chunks, too many to test: are the labels row ids?"
+            f"{len(sizes):,} different labels are too many to test with {n_patterns:,} tags and "
+            f"chunks: are the labels row ids?"
         )
-    # names that a column of any table can hold: of one type, and distinct
+    # distinct names of one type, as any table can hold
     names: dict[Any, Any] = {label: label for label in sizes}
     kinds = {*map(type, sizes)}
     if len(kinds) > 1 or not kinds <= {str, int, float, bool}:

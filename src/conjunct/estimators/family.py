@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -12,23 +12,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from conjunct import trees
 from conjunct.errors import InputError
 from conjunct.estimators.base import class_codes
 from conjunct.estimators.trees import SPLIT_LIMITS, TreeBasedConstructor, tree_limits
-from conjunct.expressions import Expression, Style
-from conjunct.parameters import FLAG, Constraint, one_of, whole
-from conjunct.trees import (
-    CatProposer,
-    CountProposer,
-    PackedStage,
-    Path,
-    Proposer,
-    Strategy,
-    best_m_of_n,
-    best_x_of_n,
-    join_conditions,
-    telling_columns,
-)
+from conjunct.expressions import Expression
+from conjunct.parameters import FLAG, Constraint, one_of, whole, with_parameters
 from conjunct.ufc import Indicators
 
 
@@ -42,13 +31,13 @@ class SupervisedConstructor(TreeBasedConstructor):
     ) -> Self:
         """Construct features that help to predict ``y``, the class of each row of ``X``.
 
-        ``X`` and ``callback`` are those of `UFringe`.
+        ``X`` and ``callback`` are as in `UFringe`.
         """
         data = self._read_to_fit(X)
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
-                "give the class of each row, or use UFringe, which needs none"
+                "pass the class of each row, or use UFringe, which needs none"
             )
         self.classes_, codes = class_codes(y, data.n_rows)
         self._construct(data.columns, data.names, callback, codes)
@@ -61,43 +50,22 @@ class SupervisedConstructor(TreeBasedConstructor):
 
     @property
     def _positive(self) -> int | None:
-        """Return the class that means true if the two are False and True, or 0 and 1."""
+        """Return the number of the class that means true, if the classes are Boolean or 0 and 1."""
         is_boolean = not isinstance(self.classes_[0], str) and self.classes_.tolist() == [0, 1]
         return 1 if is_boolean else None
 
 
+@with_parameters
 class TreeClassifier(ClassifierMixin, SupervisedConstructor):
     """Base of the estimators that are transformers and classifiers."""
 
     constraints: ClassVar[dict[str, Constraint]] = {"prune": FLAG}
 
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.prune = prune
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    prune: bool = True
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: the most common one in its leaf, the first of equals."""
+        """Return the most common class in the leaf of each row; ties go to the first class."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
@@ -106,8 +74,8 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
         check_is_fitted(self)
         if not hasattr(self, "tree_"):
             raise InputError(
-                "a model file stores features, not the tree: fit again to predict, or train a "
-                "classifier on the output of transform"
+                "a model file has no tree: to predict, fit again, or train a classifier on the "
+                "output of transform"
             )
         table = self.feature_set_.evaluate(self.read_columns(X)).to_dense()
         counts = self.tree_.class_counts(table)
@@ -115,7 +83,7 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # columns are Boolean: numbers cut in two predict less than numbers
+        # Boolean columns predict less than the numbers behind them
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -123,25 +91,26 @@ class TreeClassifier(ClassifierMixin, SupervisedConstructor):
 Purity = Literal["gini", "entropy", "log_loss"]
 
 
+@with_parameters
 class Fringe(SupervisedConstructor):
     """FRINGE: join successive conditions of a decision tree for ``y``.
 
-    Each iteration grows scikit-learn's decision tree on the present features and joins two
-    conditions of its paths; the next tree can test in one node what this one tests repeatedly
-    (the replication problem). For a Boolean ``y`` (True and False, or 1 and 0) only the paths to
-    leaves that predict true are used; otherwise the paths of every class.
+    Each iteration grows scikit-learn's decision tree on the current features and joins two
+    conditions of its paths. The next tree can then replace repeated subtrees by a single node
+    (the replication problem). For a Boolean ``y`` (True and False, or 1 and 0) only paths to
+    leaves that predict true are used; otherwise the paths of all classes.
 
     Parameters
     ----------
     max_features : int, default=300
-        As in `UFringe`, but all features of the last iteration are added.
+        As in `UFringe`, but the last iteration adds all of its features.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity that the decision tree's splits reduce.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
         Limits of a tree, as in scikit-learn.
     random_state : int, default=0
-        Seed of the decision tree, which breaks ties between splits at random. Columns are given
-        to it in the order of their names, so that the result does not depend on theirs.
+        Seed of the decision tree, which breaks ties between splits at random. The result does
+        not depend on the order of columns.
     strategy, drop_redundant, threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
 
@@ -166,70 +135,43 @@ class Fringe(SupervisedConstructor):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "max_features": whole(1),
-        "strategy": one_of(get_args(Strategy)),
+        "strategy": one_of(get_args(trees.Strategy)),
         "criterion": one_of(get_args(Purity)),
         "random_state": whole(0),
         **SPLIT_LIMITS,
     }
 
-    strategy: Strategy
+    max_features: int = 300
+    _: KW_ONLY
+    strategy: trees.Strategy = "fringe"
+    criterion: Purity = "gini"
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    random_state: int = 0
 
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        strategy: Strategy = "fringe",
-        drop_redundant: bool = False,
-        criterion: Purity = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        random_state: int = 0,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.strategy = strategy
-        self.drop_redundant = drop_redundant
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.random_state = random_state
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> Proposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.Proposer:
         tree = DecisionTreeClassifier(
             criterion=self.criterion,
             random_state=self.random_state,
             **asdict(tree_limits(self, n_rows)),
         )
 
-        def learn(stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Path]:
-            columns = telling_columns(stage, expressions)
+        def learn(
+            stage: trees.PackedStage, expressions: tuple[Expression, ...]
+        ) -> Iterable[trees.Path]:
+            columns = trees.telling_columns(stage, expressions)
             if not len(columns):
                 return []
             table = stage.store.select(columns).to_dense()
             fitted = tree.fit(table.astype(np.float32), codes).tree_
             return _paths(fitted, columns.tolist(), self._positive)
 
-        return join_conditions(learn, self.strategy)
+        return trees.join_conditions(learn, self.strategy)
 
 
-def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path]:
-    """Yield the paths to leaves of class ``positive``, or to all."""
-    pending: list[tuple[int, Path]] = [(0, ())]
+def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[trees.Path]:
+    """Yield the paths to leaves of class ``positive``, or to all leaves."""
+    pending: list[tuple[int, trees.Path]] = [(0, ())]
     while pending:
         node, path = pending.pop()
         false_child, true_child = int(tree.children_left[node]), int(tree.children_right[node])
@@ -240,22 +182,23 @@ def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[Path
             yield path
 
 
+@with_parameters
 class CAT(TreeClassifier):
     """CAT: join the conditions of each path of a pruned tree that best predict its class.
 
-    Each iteration grows a decision tree on the present features by information gain and prunes it.
-    FRINGE joins the last two conditions of a path; CAT searches all subsets of two or more, prunes
-    those that cannot beat the best so far, and joins the best: the conjunction with the largest
-    information gain about the class of the leaf. For a Boolean ``y`` (True and False, or 1 and 0)
-    only the paths to leaves that predict true are used, as in `Fringe`. The run ends when the
-    tree, and the classes given the tree, take no fewer bits than before.
+    Each iteration grows a decision tree on the current features by information gain and prunes
+    it. FRINGE joins the last two conditions of a path, but CAT searches all subsets of two or more
+    for the conjunction with the largest information gain about the class of the leaf. For a
+    Boolean ``y`` (True and False, or 1 and 0) only paths to leaves that predict true are used, as
+    in `Fringe`. The run ends when the tree, with the classes given the tree, takes no fewer bits
+    than before.
 
     Parameters
     ----------
     max_features : int, default=300
-        As in `UFringe`, but all features of the last iteration are added.
+        As in `UFringe`, but the last iteration adds all of its features.
     prune : bool, default=True
-        Prune a node if a leaf describes its rows in fewer bits than the subtree.
+        Replace a subtree by a leaf if that describes its rows in fewer bits.
     max_depth, min_samples_split, min_samples_leaf
         Limits of a tree, as in scikit-learn.
     drop_redundant, threshold, missing, formula_style, n_jobs, verbose
@@ -266,7 +209,7 @@ class CAT(TreeClassifier):
     classes_ : ndarray
         The values of ``y``; not kept in a model file.
     tree_ : CountTree
-        The tree that ``predict`` uses; not kept in a model file.
+        The tree behind ``predict``; not kept in a model file.
     features_, n_iter_, history_, feature_set_, n_distinct_rows_
         As in `UFringe`.
 
@@ -286,49 +229,24 @@ class CAT(TreeClassifier):
 
     constraints: ClassVar[dict[str, Constraint]] = {"max_features": whole(1)}
 
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        prune: bool = True,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.prune = prune
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_features: int = 300
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CatProposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CatProposer:
         limits = tree_limits(self, n_rows)
-        return CatProposer(codes, len(self.classes_), limits, self.prune, self._positive)
+        return trees.CatProposer(codes, len(self.classes_), limits, self.prune, self._positive)
 
 
 class ID2of3(TreeClassifier):
-    """ID2-of-3: a decision tree whose tests are "at least M of these N", each of them a feature.
+    """ID2-of-3: a decision tree with tests "at least M of these N", which become features.
 
-    At each node the test starts with the best literal. Literals are added while the information
-    gain rises, and each either keeps M or raises it by one. There is one tree, because features
-    are constructed as it grows; a test of two literals or more is a feature.
+    The test of a node starts with the best literal. Literals are added while the information
+    gain rises, and each either keeps M or raises it by one. There is only one tree, because
+    features are constructed as it grows: each test of two literals or more is a feature.
 
     Parameters
     ----------
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`, and so are the attributes.
+        As in `CAT`, which has the same attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
 
@@ -347,26 +265,29 @@ class ID2of3(TreeClassifier):
 
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CountProposer:
         limits = tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, self.prune, best_m_of_n())
+        return trees.CountProposer(
+            codes, len(self.classes_), limits, self.prune, trees.best_m_of_n()
+        )
 
 
+@with_parameters
 class XofN(TreeClassifier):
-    """XofN: a decision tree whose tests count true literals, with a branch for each number of them.
+    """XofN: a decision tree whose tests count true literals, with one branch per count.
 
     At each node, a search finds the set of literals for which the test and the classes take the
-    fewest bits: it starts from the best literal or pair, and from the test of `ID2of3`, and adds
-    or removes one literal at a time. For each number that occurs at a node, "exactly k of these"
-    is a feature. There is one tree, as in `ID2of3`.
+    fewest bits. It starts from the best literal or pair, and from the test of `ID2of3`, and adds
+    or removes one literal at a time. Each count k at a node gives a feature, "exactly k of these".
+    There is one tree, as in `ID2of3`.
 
     Parameters
     ----------
     patience : int, default=5
-        The search at a node ends after this many steps without a shorter description. Parity of
-        three or more needs several, and luck: no part of it helps until all literals are in.
+        End the search at a node after this many steps without a shorter description. Parity of
+        three or more literals needs several steps, because it only helps when it is complete.
     prune, drop_redundant, max_depth, min_samples_split, min_samples_leaf
-        As in `CAT`, and so are the attributes.
+        As in `CAT`, which has the same attributes.
     threshold, missing, formula_style, n_jobs, verbose
         As in `UFringe`.
 
@@ -388,33 +309,9 @@ class XofN(TreeClassifier):
 
     _nothing_new = "no test of the tree has two literals. Try prune=False"
 
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        patience: int = 5,
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.prune = prune
-        self.patience = patience
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    patience: int = 5
 
-    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> CountProposer:
-        search, limits = best_x_of_n(self.patience), tree_limits(self, n_rows)
-        return CountProposer(codes, len(self.classes_), limits, self.prune, search)
+    def _proposer(self, codes: NDArray[np.intp], n_rows: int) -> trees.CountProposer:
+        search, limits = trees.best_x_of_n(self.patience), tree_limits(self, n_rows)
+        return trees.CountProposer(codes, len(self.classes_), limits, self.prune, search)

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial, reduce
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
 from conjunct.columns import STORAGE_KINDS, Columns, StorageKind
@@ -45,7 +44,7 @@ from conjunct.features import (
     normalise,
     sum_members,
 )
-from conjunct.parameters import Constraint, is_number, is_whole, one_of, whole
+from conjunct.parameters import Constraint, is_number, is_whole, one_of, whole, with_parameters
 from conjunct.ufc import Evidence
 
 Floats = NDArray[np.float64]
@@ -53,49 +52,50 @@ Ints = NDArray[np.int64]
 Within = Literal["chunks", "columns"]
 WITHIN: tuple[Within, ...] = ("chunks", "columns")
 
-# What a merge inside a group must bring, as a multiple of its price. Groups share most of their
-# chunks, so that naming one costs less than in a vocabulary alone. Chosen on the validation rows
-# of four density sets (docs/groups.md).
+# The gain that a merge inside a group needs, as a multiple of its cost. Groups share most of their
+# chunks, so naming one costs less than in a single vocabulary. Chosen on the validation rows of
+# four density data sets (docs/groups.md).
 _FACTOR = 0.7
-# rows that are encoded at a time
+# rows to encode at a time
 _ROWS_AT_ONCE = 1 << 16
-# typical and borderline rows of each group
+# maximum number of typical, and of borderline, rows to list per group
 _EXAMPLES = 5
-# a row that is less probable in its group is borderline
+# a row whose group has a lower probability is borderline
 _SURE = 0.9
-# chunks of each group that could be marks
+# chunks of each group to consider as marks
 _CHUNKS_PER_GROUP = 20
 
 
+@with_parameters
 class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
-    """Find groups of rows that are alike, and say what marks each.
+    """Find groups of similar rows, and list the marks of each group.
 
-    A mixture model (latent classes): in each group the tags, and the values of variables, have
-    frequencies of its own. Groups are divided, from one, as long as that makes the description of
-    the rows shorter, numbers of the groups included; so their number need not be given. Then each
-    group gets its own chunks, found by ``UFC`` in its rows, which describe new rows better.
+    The model is a mixture (latent classes): each group has its own frequencies of tags and of
+    values of variables. Fitting starts with one group and splits groups while that shortens the
+    description of the rows, including the parameters of the groups. So the number of groups need
+    not be given. Then ``UFC`` finds chunks within each group, which describe new rows better.
 
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
         The number of groups.
     within : {"chunks", "columns"}, default="chunks"
-        How rows are described inside a group: by chunks of its own, or by independent columns,
-        which is quicker. Rows that are not in memory are described by columns.
+        Describe the rows of a group by its own chunks, or by independent columns, which is
+        faster. Rows outside memory are always described by columns.
     max_groups : int, optional
         Maximum number of groups for ``"auto"``.
     n_init : int, default=3
-        Starts for each division; the best is used.
+        Number of starts per split; the best is used.
     max_seconds : float, optional
-        Time limit of the search; the groups found by then are the result.
+        Time limit of the search; the result is the groups found by then.
     variables : dict of str to list of str, False or None
-        As in :class:`UFC`: the columns that are values of one variable.
+        Columns that are values of one variable, as in :class:`UFC`.
     threshold, missing, storage, n_jobs
         As in :class:`UFC`. With ``missing="pairwise"``, missing cells are ignored.
     random_state : int, RandomState instance or None, default=0
-        Decides the starts. The result does not depend on ``n_jobs``.
+        Seed of the starts. The result does not depend on ``n_jobs``.
     verbose : int, default=0
-        1: a line for each round.
+        1: print one line per round.
 
     Attributes
     ----------
@@ -104,14 +104,14 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
     groups_ : tuple of RowGroup
         Name, rows, share, marks, typical and borderline rows of each group, largest first.
     labels_ : array
-        The group of each training row; not there if the rows were not in memory.
+        The group of each training row; absent if the rows were not in memory.
     vocabularies_ : tuple of UFC
         The chunks of each group; empty with ``within="columns"``.
     description_length_, baseline_length_ : float
-        Bits that describe the training rows by the groups, and by one group of independent
+        Bits to describe the training rows by the groups, and by a single group of independent
         columns and variables.
     stop_reason_ : str
-        Why there are no more groups.
+        Why the search ended.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_groups": Constraint(
             lambda value: value == "auto" or (is_whole(value) and int(value) >= 1),
-            'a whole number from 1, or "auto"',
+            'a whole number, at least 1, or "auto"',
         ),
         "within": one_of(WITHIN),
         "max_groups": whole(1, optional=True),
@@ -140,46 +140,19 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         "storage": one_of(STORAGE_KINDS),
     }
 
-    n_groups_: int
-    groups_: tuple[explain.RowGroup, ...]
-    labels_: NDArray[np.intp]
-    vocabularies_: tuple[UFC, ...]
-    mixture_: Mixture | None
-    description_length_: float
-    baseline_length_: float
-    stop_reason_: str
-    _log_shares: Floats
-    # the columns, their variables and their preparation
-    _base: UFC
-
-    def __init__(
-        self,
-        n_groups: int | str = "auto",
-        *,
-        within: Within = "chunks",
-        max_groups: int | None = None,
-        n_init: int = 3,
-        max_seconds: float | None = None,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        storage: StorageKind = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_groups = n_groups
-        self.within = within
-        self.max_groups = max_groups
-        self.n_init = n_init
-        self.max_seconds = max_seconds
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.storage = storage
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_groups: int | str = "auto"
+    _: KW_ONLY
+    within: Within = "chunks"
+    max_groups: int | None = None
+    n_init: int = 3
+    max_seconds: float | None = None
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    storage: StorageKind = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -189,10 +162,10 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         *,
         callback: Callable[[int, float], object] | None = None,
     ) -> Self:
-        """Find groups in the rows of ``X``; these, and ``sample_weight``, are as in :class:`UFC`.
+        """Find groups in the rows of ``X``.
 
-        ``y`` is ignored. ``callback`` is called after each round of the search with the number of
-        groups, and the bits of the description by them.
+        ``X`` and ``sample_weight`` are as in :class:`UFC`; ``y`` is ignored. After each round of
+        the search, ``callback`` gets the number of groups and the bits of their description.
         """
         self._check_parameters()
         deadline = math.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
@@ -204,12 +177,13 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
                 raise InputError("sample_weight needs all rows in memory")
             weights = check_weights(sample_weight, store.n_rows)
         if self.within == "chunks" and not in_memory:
-            note = 'The rows are not in memory: groups have no chunks, as with within="columns".'
+            note = 'The rows are not in memory, so groups have no chunks, as with within="columns".'
             warnings.warn(note, ConjunctWarning, stacklevel=2)
+        # without merges: the columns, their variables and their preparation
         self._base = self._fit_vocabulary(data, weights, self.variables, max_iter=0)
         fields = Fields.of(len(data.names), self._base.feature_set_.variables)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        mixture = self._grow(store, fields, weights, rng, deadline, callback)
+        mixture, self.stop_reason_ = self._grow(store, fields, weights, rng, deadline, callback)
         self._use(mixture)
         if in_memory:
             if self.within == "chunks":
@@ -221,24 +195,23 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             self._describe(rows, explain.GroupCounts(*counts), tags, {})
         if self.n_groups != "auto" and self.n_groups_ < int(self.n_groups):
             when = f" in {self.max_seconds:g} seconds" if "seconds" in self.stop_reason_ else ""
-            found = explain.count(self.n_groups_, "group")
-            self.stop_reason_ = f"only {found} could be found{when}"
+            self.stop_reason_ = f"found only {explain.count(self.n_groups_, 'group')}{when}"
             warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the most probable group of each row of ``X``, by its position in ``groups_``."""
+        """Return the position in ``groups_`` of the most probable group of each row of ``X``."""
         return np.concatenate([joint.argmax(1) for joint in self._joints(X)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each group, for each row of ``X``."""
+        """Return the probability of each group for each row of ``X``."""
         return np.concatenate([normalise(joint)[0] for joint in self._joints(X)])
 
     def log_prob(self, X: Any) -> Floats:
         """Return the natural logarithm of the probability of each row of ``X``.
 
         The probabilities of all possible rows sum to 1. Missing cells are not encoded, so rows
-        that lack some are more probable.
+        with missing cells are more probable.
         """
         return np.concatenate([normalise(joint)[1] for joint in self._joints(X)])
 
@@ -250,7 +223,6 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted groups as JSON, atomically."""
-        check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params().items() if name in _SAVED}
         mixture = self.mixture_
         files.write_model(
@@ -266,8 +238,8 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
                 stop_reason=self.stop_reason_,
                 outcomes=[] if mixture is None else mixture.outcomes.tolist(),
                 none=[] if mixture is None else mixture.none.tolist(),
-                columns=self._base._checked_file(),
-                vocabularies=[each._checked_file() for each in self.vocabularies_],
+                columns=self._base.to_model_file(),
+                vocabularies=[each.to_model_file() for each in self.vocabularies_],
             ),
         )
 
@@ -278,22 +250,21 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         if {*read.parameters} != {*_SAVED}:
             raise ModelFileError(f"{path}: damaged groups: missing or unknown parameters")
         parameters: dict[str, Any] = read.parameters
-        model = cls(**parameters)
+        return cls(**parameters)._restore(read, str(path))
+
+    def _restore(self, read: files.GroupsFile, path: str) -> Self:
+        """Set the fitted attributes from a file."""
         try:
-            model._check_parameters()
+            self._check_parameters()
         except InputError as error:
             raise ModelFileError(f"{path}: {error}") from None
-        base, *vocabularies = (
-            UFC._from_model_file(each, str(path)) for each in (read.columns, *read.vocabularies)
+        self._base, *vocabularies = (
+            UFC.from_model_file(each, path) for each in (read.columns, *read.vocabularies)
         )
-        model._base, model.preparation_ = base, base.preparation_
-        model.n_features_in_ = base.n_features_in_
-        if hasattr(base, "feature_names_in_"):
-            model.feature_names_in_ = base.feature_names_in_
-        model.n_groups_ = n = len(read.groups)
-        model.description_length_ = read.description_length
-        model.baseline_length_, model.stop_reason_ = read.baseline_length, read.stop_reason
-        names, mixture = base._primitive_names(), None
+        self._copy_columns(self._base)
+        self.n_groups_ = n = len(read.groups)
+        self.description_length_ = read.description_length
+        self.baseline_length_, self.stop_reason_ = read.baseline_length, read.stop_reason
         found = []
         for group in read.groups:
             marks = tuple(
@@ -303,11 +274,12 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             share = group.rows / read.columns.n_rows
             own = (group.name, group.rows, share, marks, group.typical, group.borderline)
             found.append(explain.RowGroup(*own))
-        model.groups_ = tuple(found)
-        marked = {tag for group in model.groups_ for mark in group.marks for tag in mark.tags}
-        fits = [each._primitive_names() for each in vocabularies] == [names] * n
+        self.groups_ = tuple(found)
+        marked = {tag for group in self.groups_ for mark in group.marks for tag in mark.tags}
+        names, mixture = self._primitive_names(), None
+        fits = [each.feature_set_.lineage.primitives for each in vocabularies] == [names] * n
         if not vocabularies:
-            fields = Fields.of(len(names), base.feature_set_.variables)
+            fields = Fields.of(len(names), self._base.feature_set_.variables)
             lines = (*read.outcomes, *read.none)
             sizes = [len(fields.field)] * n + [fields.n_fields] * n
             fits = [*map(len, lines)] == sizes and min(map(min, lines)) > 0
@@ -315,17 +287,15 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
                 mixture = Mixture(fields, *map(np.array, (read.shares, read.outcomes, read.none)))
                 fits = np.allclose(fields.sum_up(mixture.outcomes) + mixture.none, 1)
         if not fits or not marked <= {*names}:
-            raise ModelFileError(
-                f"{path}: damaged groups: their numbers do not match their columns"
-            )
-        model._use(mixture, vocabularies, read.shares)
-        return model
+            raise ModelFileError(f"{path}: damaged groups: the groups do not match the columns")
+        self._use(mixture, vocabularies, read.shares)
+        return self
 
     def _fit_vocabulary(
         self, data: BooleanData, weights: Ints | None, variables: Variables, **options: Any
     ) -> UFC:
-        """Return the chunks of some rows; with ``max_iter=0``, their columns and variables."""
-        model = UFC(
+        """Find the chunks of some rows; with ``max_iter=0``, only their columns and variables."""
+        vocabulary = UFC(
             Evidence(factor=_FACTOR),
             variables=variables,
             threshold=self.threshold,
@@ -337,13 +307,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         with warnings.catch_warnings():
             # a group may have no chunks
             warnings.simplefilter("ignore", ConjunctWarning)
-            model.preparation_ = self.preparation_
-            model.n_features_in_ = len(data.names)
-            if data.has_names:
-                model.feature_names_in_ = np.array(data.names, object)
-            # read already, and maybe not in memory
-            model._construct(with_weights(data.columns, weights), data.names, None)
-            return model
+            return vocabulary.fit_data(data, weights)
 
     def _grow(
         self,
@@ -353,8 +317,8 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         rng: np.random.Generator,
         deadline: float,
         callback: Any,
-    ) -> Mixture:
-        """Return the groups found, converged on all rows."""
+    ) -> tuple[Mixture, str]:
+        """Return the mixture, converged on all rows, and the reason why the search ended."""
         every = None
         if isinstance(store, Columns):
             store = with_weights(store, weights)
@@ -376,11 +340,11 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         given, most = None if self.n_groups == "auto" else int(self.n_groups), self.max_groups
         growth = Growth(sample, fields, prior, rng, given, most, self.n_init, deadline, watch)
         path = growth.run()
-        self.stop_reason_ = "splitting a group would not make the description shorter"
+        why = "splitting a group would not shorten the description"
         if time.monotonic() > deadline:
-            self.stop_reason_ = f"the search ended after {self.max_seconds:g} seconds"
+            why = f"the search ended after {self.max_seconds:g} seconds"
         elif path[-1].mixture.n_groups in (given, most):
-            self.stop_reason_ = "the requested number of groups"
+            why = "reached the requested number of groups"
 
         def expect(mixture: Mixture) -> Sums:
             if every is None:
@@ -391,17 +355,17 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         n_rows = float(last.sums.rows.sum())
         one = converge(path[0].mixture, expect, prior, max_iter=1)
         self.baseline_length_, self.description_length_ = growth.bits(one), growth.bits(last)
-        return last.mixture.with_floor(n_rows)
+        return last.mixture.with_floor(n_rows), why
 
     def _use(
         self, mixture: Mixture | None, vocabularies: Sequence[UFC] = (), shares: Any = None
     ) -> None:
-        """Describe rows by a mixture, or by chunks of groups with given shares."""
+        """Describe rows by a mixture, or by the chunks of groups with the given shares."""
         self.mixture_, self.vocabularies_ = mixture, tuple(vocabularies)
         self._log_shares = np.log(shares if mixture is None else mixture.shares)
 
     def _fit_chunks(self, data: BooleanData, weights: Ints | None) -> None:
-        """Replace the mixture by chunks of each of its groups."""
+        """Replace the mixture by the chunks of each group."""
         columns = data.columns
         own = np.ones(columns.n_rows, np.int64) if weights is None else weights
         labels = np.concatenate([joint.argmax(1) for joint in self._slices(columns)])
@@ -424,11 +388,10 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         self.description_length_ = bits
 
     def _joints(self, X: Any) -> Iterator[Floats]:
-        check_is_fitted(self)
         return self._slices(self.read_columns(X))
 
     def _slices(self, columns: Columns) -> Iterator[Floats]:
-        """Yield the log-probabilities of row and group together, some rows at a time."""
+        """Yield the joint log-probabilities of rows and groups, some rows at a time."""
         for start in range(0, max(columns.n_rows, 1), _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, columns.n_rows)
             is_all = stop - start == columns.n_rows
@@ -436,10 +399,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
             if self.mixture_ is not None:
                 yield _log_joint(self.mixture_, part)
             else:
-                logs = [
-                    each.feature_set_.row_code.log_probs(part, each._code_counts().features)
-                    for each in self.vocabularies_
-                ]
+                logs = [each.log_prob_of_columns(part) for each in self.vocabularies_]
                 yield np.stack(logs, axis=1) + self._log_shares
 
     def _describe_rows(self, data: BooleanData, weights: Ints | None) -> None:
@@ -482,7 +442,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         patterns: Sequence[tuple[str, ...]],
         examples: Any,
     ) -> NDArray[np.intp]:
-        """Set ``groups_``, the largest first; return the new number of each group."""
+        """Set ``groups_``, largest first; return the new number of each group."""
         order = np.argsort(-sizes, kind="stable")
         order = order[sizes[order] > 0]
         shares = np.exp(self._log_shares[order])
@@ -493,7 +453,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         own_values = self._base.variables_ or {}
         variables = {tag: name for name, tags in own_values.items() for tag in tags}
         marks = explain.find_marks(counts, patterns, variables)
-        # a group without marks is named by what differs most
+        # a group without marks is named by its largest differences
         most = explain.find_marks(counts, patterns, variables, priced=False)
         for_names = [a or b for a, b in zip(marks, most, strict=True)]
         n_rows, number = int(sizes.sum()), np.zeros(len(sizes), np.intp)
@@ -522,7 +482,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         check_variables(self.variables)
 
 
-# what a file of groups holds of the parameters; others belong to a session
+# parameters that a file keeps; the rest belong to a session
 _SAVED = ("n_groups", "within", "max_groups", "n_init", "max_seconds", "threshold", "missing")
 
 
@@ -531,11 +491,8 @@ def _log_joint(mixture: Mixture, columns: Columns) -> Floats:
     return np.concatenate([np.empty((0, mixture.n_groups)), *map(mixture.log_joint, blocks)])
 
 
-# Parts are counted with these, here or on a worker.
-
-
 def _expect(mixture: Mixture, part: Columns) -> tuple[Floats, ...]:
-    # a plain tuple is added number by number
+    # plain tuples are summed element by element
     return tuple(mixture.expect(mixture.fields.read(part)))
 
 

@@ -1,4 +1,4 @@
-"""Features of a model as code, models from files, and models in MLflow and skl2onnx."""
+"""Exporting features as code, loading model files, and support for MLflow and skl2onnx."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
-
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import estimators, explain, expressions, files
 from conjunct.errors import InputError, ModelFileError
@@ -31,13 +29,12 @@ ExportNames = Literal["tags", "formula", "number"]
 
 
 class ExportingEstimator(BooleanEstimator):
-    """Base of FeatureConstructor: features as SQL, narwhals, Polars, Python, ONNX and JSON.
+    """Base of FeatureConstructor: exports features as SQL, narwhals, Polars, Python and ONNX.
 
-    The code reads the raw table if the model was fitted on one (``BooleanData``, or a command).
-    Missing cells follow Kleene's logic: a conjunction is false if a part is false, otherwise
-    missing if a part is. ``form="simplified"`` gives shorter code and the same values on complete
-    rows, but may differ on rows with missing cells. With ``missing="false"``, missing cells are
-    false.
+    The code reads raw tables if the model was fitted on one. Missing cells follow Kleene's logic:
+    a conjunction is false if a part is false, otherwise missing if a part is missing.
+    ``form="simplified"`` gives shorter code, but may differ on rows with missing cells. With
+    ``missing="false"``, missing cells are false.
     """
 
     formula_style: Style
@@ -61,26 +58,25 @@ class ExportingEstimator(BooleanEstimator):
         Parameters
         ----------
         table : str or sequence of str, default="data"
-            The table that holds the columns; ``("schema", "table")`` for one in a schema.
+            The table with the columns, or ``("schema", "table")``.
         dialect : str, default="duckdb"
-            "duckdb", "postgres", "sqlite", "mysql" or another of docs/export.md.
+            "duckdb", "postgres", "sqlite", "mysql" or another dialect of docs/export.md.
         column_type : {"boolean", "integer", "text"}, optional
-            Type of the columns: Booleans, 0 and 1, or text. By default Booleans; in SQLite and
-            MySQL, where any text is false, any of them. A model with ``threshold`` compares
-            numbers, and one of raw data reads what it was fitted on, or text.
+            Type of the columns: Booleans, 0 and 1, or text. The default is Booleans, or any of
+            these in SQLite and MySQL, where any text is false. A model with ``threshold`` compares
+            numbers. A model of raw data reads the types of the training data, or text.
         feature_names : {"tags", "formula", "number"}, optional
-            Names of the features; numbers are f0, f1, …. By default as in ``transform``.
+            Names of the features, by default as in ``transform``; numbers are f0, f1, ….
         keep : sequence of str
-            Columns to select unchanged, before the features: a key, for instance.
+            Columns to select unchanged before the features, such as a key.
         form : {"built", "nested", "dnf", "simplified"}, default="built"
         kind : {"select", "view", "table", "dbt"}, default="select"
-            A query; a statement that creates a view or a table from it; or the file of a dbt
-            model, which refers to the table as a model, or in two parts as a source.
+            A query, a statement that creates a view or table from it, or the file of a dbt model.
+            A dbt model refers to the table as a model, or to a name in two parts as a source.
         into : str or sequence of str, default="features"
             Name of the view or table.
         findings : bool, default=False
-            Select the findings instead, strongest first: each is true in the rows that have all
-            its tags.
+            Select the findings instead, strongest first: true in rows with all tags of a finding.
 
         Examples
         --------
@@ -128,12 +124,12 @@ class ExportingEstimator(BooleanEstimator):
         feature_names: ExportNames | None = None,
         form: Form = "built",
     ) -> list[nw.Expr]:
-        """Return one narwhals expression per feature, for any table it supports, also lazy ones.
+        """Return one narwhals expression per feature, for any table that it supports.
 
-        ``transform(table)`` of a lazy table computes the same, and shared parts only once.
+        For a lazy table, ``transform(table)`` gives the same, but computes shared parts only once.
 
-        Columns are Booleans, or with ``column_type="integer"`` 0 and 1; a model with ``threshold``
-        compares numbers. ``feature_names`` and ``form`` are those of ``to_sql``.
+        Columns are Booleans, or 0 and 1 with ``column_type="integer"``; a model with ``threshold``
+        compares numbers. ``feature_names`` and ``form`` are as in ``to_sql``.
 
         Examples
         --------
@@ -153,7 +149,7 @@ class ExportingEstimator(BooleanEstimator):
         return to_narwhals(formulas, column_type=column_type, **self._reading())
 
     def to_python(self, *, feature_names: ExportNames | None = None, form: Form = "built") -> str:
-        """Return the source of ``features(row)``, a function that needs only Python."""
+        """Return the source of ``features(row)``, a function in pure Python."""
         from conjunct.export import to_python
 
         return to_python(self._export_formulas(feature_names, form), **self._reading())
@@ -161,10 +157,10 @@ class ExportingEstimator(BooleanEstimator):
     def to_onnx(
         self, *, feature_names: ExportNames | None = None, form: Form = "built"
     ) -> ModelProto:
-        """Return an ONNX model from rows of 0 and 1 to the features. Needs ``conjunct[onnx]``.
+        """Return an ONNX model that computes the features. Needs ``conjunct[onnx]``.
 
-        Its input ``columns`` has the columns of the model in their order, its output ``features``
-        0 and 1; the names of both are in the metadata, as JSON. For whole pipelines use
+        Its input ``columns`` holds the columns of the model as 0 and 1, and so does its output
+        ``features``. The metadata has the names of both as JSON. For pipelines, use
         ``register_onnx``.
         """
         from conjunct.export import check_exportable, to_onnx
@@ -179,7 +175,7 @@ class ExportingEstimator(BooleanEstimator):
         return to_onnx(features, primitives, cut=self.threshold, fill=self.missing == "false")
 
     def add_to_graph(self, source: str, graph: Graph) -> str:
-        """Add the features to an ONNX graph in which the tensor ``source`` holds the columns."""
+        """Add the features to an ONNX graph whose tensor ``source`` holds the columns."""
         from conjunct.export import check_exportable, columns_of_features
 
         check_exportable(is_raw=self._raw_checks() is not None, has_missing=self._is_nullable)
@@ -189,34 +185,32 @@ class ExportingEstimator(BooleanEstimator):
 
     @property
     def _is_nullable(self) -> bool:
-        """Return True if features may be missing, as some cells of training were."""
+        """Return True if features may be missing because cells of the training data were."""
         return self.missing == "pairwise" and self.feature_set_.known is not None
 
     def _raw_checks(self) -> dict[str, Check] | None:
-        """Return the test of raw columns behind each primitive, if the model has raw columns."""
+        """Return the test of raw columns behind each primitive, if there are raw columns."""
         from conjunct.export import checks_of
 
         binarizer = self.preparation_.binarizer
         return None if binarizer is None else checks_of(binarizer.rules_)
 
     def _reading(self) -> dict[str, Any]:
-        """Return how exported code reads the columns."""
+        """Return the options by which exported code reads columns."""
         fill = self.missing == "false"
         return {"cut": self.threshold, "raw": self._raw_checks(), "fill": fill}
 
     def _export_formulas(self, names: ExportNames | None, form: Form) -> dict[str, Expression]:
-        """Return the formulas of ``transform`` in a form, by the names asked for."""
-        check_is_fitted(self)
+        """Return the formulas of ``transform`` by name."""
         features = self._output_features()
         formulas = [expressions.in_form(expression, form) for expression in features.expressions]
         return dict(zip(self._name_features(features, names), formulas, strict=True))
 
     def _finding_formulas(self, names: ExportNames | None, form: Form) -> dict[str, Expression]:
-        """Return the conjunction of the tags of each finding, by the names asked for."""
-        check_is_fitted(self)
+        """Return the conjunction of the tags of each finding, by name."""
         found = explain.find(self.feature_set_).findings
         if not found:
-            raise InputError("the model has no findings to export: leave findings out")
+            raise InputError("the model has no findings to export: export its features instead")
         formulas: dict[str, Expression] = {}
         for k, one in enumerate(found):
             literals: list[Expression] = [Primitive(tag) for tag in one.tags]
@@ -230,7 +224,7 @@ class ExportingEstimator(BooleanEstimator):
         return self.feature_set_
 
     def _name_features(self, features: FeatureSet, kind: str | None = None) -> list[str]:
-        """Return a distinct name for each feature: its formula, or its number."""
+        """Return a distinct name for each feature, from its formula or number."""
         one_of(("formula", "number"), optional=True).check("feature_names", kind)
         if kind == "number":
             return [f"f{position}" for position in range(len(features.features))]
@@ -238,7 +232,7 @@ class ExportingEstimator(BooleanEstimator):
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Append ``[2]``, ``[3]`` … to names that came before, because columns need distinct names."""
+    """Append ``[2]``, ``[3]`` … to repeated names, because columns need distinct names."""
     originals, distinct = set(names), dict[str, None]()
     for name in names:
         candidate, k = name, 1
@@ -249,12 +243,12 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     return list(distinct)
 
 
-# by name, because importing those of trees takes longer than reading a model
+# by name, because importing trees takes longer than reading a model
 _KINDS = ("UFC", "UFCPath", "UFringe", "Fringe", "CAT", "ID2of3", "XofN")
 
 
 def load(path: str | os.PathLike[str]) -> FeatureConstructor:
-    """Read a model file, whatever estimator wrote it.
+    """Read a model file of any estimator.
 
     Examples
     --------
@@ -266,9 +260,9 @@ def load(path: str | os.PathLike[str]) -> FeatureConstructor:
     """
     model = files.read_model(path)
     if model.kind not in _KINDS:
-        raise ModelFileError(f"{path}: a model of unknown kind {model.kind!r}")
+        raise ModelFileError(f"{path}: unknown kind of model {model.kind!r}")
     kind: type[FeatureConstructor] = getattr(estimators, model.kind)
-    return kind._from_model_file(model, str(path))
+    return kind.from_model_file(model, str(path))
 
 
 Output = Literal["features", "chunks"]
@@ -278,7 +272,7 @@ OUTPUTS: tuple[Output, ...] = ("features", "chunks")
 def save_mlflow(
     model: FeatureConstructor, path: str | os.PathLike[str], *, output: Output = "features"
 ) -> None:
-    """Write a fitted model as a folder that MLflow loads, registers and serves.
+    """Write a fitted model as a folder that MLflow can load, register and serve.
 
     Parameters
     ----------
@@ -286,9 +280,9 @@ def save_mlflow(
         The fitted model.
     path : path
         The folder, which must not exist. ``mlflow.pyfunc.load_model(path).predict(frame)`` takes
-        data frames with the columns of the model, raw ones if it was fitted on raw data.
+        data frames with the columns of the model, or raw columns if it was fitted on raw data.
     output : {"features", "chunks"}, default="features"
-        What ``predict`` returns: the features of each row, or a column with its chunks as text.
+        Result of ``predict``: the features of each row, or a column with its chunks as text.
 
     Examples
     --------
@@ -302,7 +296,7 @@ def save_mlflow(
     """
     one_of(OUTPUTS).check("output", output)
     if output == "chunks" and not isinstance(model, estimators.InvertibleConstructor):
-        raise InputError(f"a model of kind {type(model).__name__} has no chunks")
+        raise InputError(f"{type(model).__name__} models have no chunks: use output='features'")
     try:
         from mlflow import pyfunc
     except ImportError:
@@ -322,19 +316,19 @@ def save_mlflow(
 
 
 def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> ServedModel:
-    """Load a saved model for MLflow, which calls this function by its name."""
+    """Load a saved model for MLflow, which calls this function by name."""
     return ServedModel(load(path), (model_config or {}).get("output", "features"))
 
 
 class ServedModel:
-    """A model with the interface that MLflow expects."""
+    """A model with the interface of MLflow."""
 
     def __init__(self, model: FeatureConstructor, output: Output) -> None:
         self.model = model
         self.output = output
 
     def predict(self, model_input: Any, params: Any = None) -> Any:
-        """Return the features, or the chunks, of the rows of a data frame."""
+        """Return the features or chunks of the rows of a data frame."""
         binarizer = self.model.preparation_.binarizer
         rows = model_input if binarizer is None else binarizer.transform(model_input)
         if self.output == "chunks" and isinstance(self.model, estimators.InvertibleConstructor):
@@ -348,8 +342,8 @@ _DOUBLE = 11
 def register_onnx() -> None:
     """Register converters of UFC, UFCPath and UFringe with skl2onnx. Needs ``conjunct[onnx]``.
 
-    Then ``skl2onnx.to_onnx`` converts pipelines that contain them, and so does orbital, which
-    translates a whole pipeline to SQL.
+    Then ``skl2onnx.to_onnx`` converts pipelines with these estimators, and orbital translates
+    such pipelines to SQL.
 
     Examples
     --------
@@ -385,7 +379,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model: FeatureConstructor = operator.raw_operator
     graph = _GraphWriter(scope, container)
     kind = 1 if model.threshold is None else _DOUBLE
-    # one tensor, or one for each column
+    # one tensor, or one per column
     inputs = [graph.node("Cast", [variable.full_name], to=kind) for variable in operator.inputs]
     source = graph.node("Concat", inputs, axis=1) if len(inputs) > 1 else inputs[0]
     features = model.add_to_graph(source, graph)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import explain, files
 from conjunct.columns import Columns, Counts
@@ -51,7 +50,7 @@ _Value = TypeVar("_Value")
 
 
 class InvertibleConstructor(NotebookMixin, FeatureConstructor):
-    """Base of the estimators that replace each pair by features from which it can be recovered."""
+    """Base of the estimators that replace pairs by features from which they can be recovered."""
 
     _ways_with_missing = MISSING
     constraints: ClassVar[dict[str, Constraint]] = {
@@ -64,62 +63,54 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     handle_unknown: HandleUnknown
     keep_columns: bool
     variables: Variables
-    # rows that were counted since the fit
+    # rows counted since the fit
     new_rows_: files.NewRows | None = None
 
     @property
     def variables_(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns that are values of one variable, by its name."""
-        check_is_fitted(self)
+        """Return the columns of each variable, by its name."""
         fitted = self.feature_set_
         return group_by_variable(zip(fitted.lineage.primitives, fitted.variables, strict=False))
 
     @property
     def patterns_(self) -> tuple[tuple[str, ...], ...]:
-        """Return the tags that each feature asserts. No two features assert the same."""
-        check_is_fitted(self)
+        """Return the tags that each feature asserts; no two features assert the same tags."""
         return self.feature_set_.patterns
 
     @property
     def description_length_(self) -> float:
-        """Return the bits that describe the training data by the features, themselves included.
+        """Return the bits that describe the training data by the features, including their cost.
 
-        Rows are written in the complete code (``score``); a merge costs ½·log₂ n bits for its
-        number in n rows, and log₂(N/k) for its name, the k-th, of N pairs of features; a column
-        costs ½·log₂ n.
+        Rows are encoded as in ``score``. In n rows, a column costs ½·log₂ n bits. The k-th merge
+        costs ½·log₂ n for its count and log₂(N/k) for its name, among N pairs of features.
         """
-        check_is_fitted(self)
         return self.feature_set_.description_length()
 
     @property
     def baseline_length_(self) -> float:
-        """Return the bits without features: each column by itself, and each variable."""
-        check_is_fitted(self)
+        """Return the bits without features, from independent columns and variables."""
         return self.feature_set_.baseline_length()
 
     @property
     def krimp_length_(self) -> float:
-        """Return the bits of the training data in Krimp's code, which ``Bits`` makes shorter."""
-        check_is_fitted(self)
+        """Return the bits of the training data in Krimp's code, which ``Bits`` shortens."""
         return self.feature_set_.krimp_length()
 
     @property
     def krimp_baseline_(self) -> float:
         """Return the bits of the training data by its columns alone, in Krimp's code."""
-        check_is_fitted(self)
         return self.feature_set_.krimp_baseline()
 
     def transform(self, X: Any) -> Any:
         """Return the constructed features of the rows of ``X``, in a container of the same kind.
 
-        With ``keep_columns`` the columns come first, and then the features of two tags or more.
-        Rows may hold combinations of tags that training never saw: then no feature has these
-        tags. Unless the columns are kept, a warning says in how many rows;
-        ``handle_unknown="keep"`` adds a column for each, and ``chunks`` never loses a tag. A lazy
-        table (Polars, DuckDB, Ibis or Spark) or a Dask collection gives another, which is computed
-        when it is used, without a warning.
+        With ``keep_columns``, the columns come first, then the features of two tags or more.
+        If a row holds a combination of tags that training never saw, some of its tags are in no
+        feature. A warning counts such rows, unless the columns are kept.
+        ``handle_unknown="keep"`` adds a column for each combination; ``chunks`` never loses a tag.
+        For a lazy table (Polars, DuckDB, Ibis or Spark) or a Dask collection, the result is lazy,
+        too, and there is no warning.
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         is_lazy = container.lazy is not None or isinstance(container, PartitionedContainer)
         if self.handle_unknown == "keep" or self.keep_columns or is_lazy:
@@ -128,28 +119,26 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         n_rows = self._count_unseen(columns)
         if n_rows:
             warnings.warn(
-                f"{n_rows} {'row holds' if n_rows == 1 else 'rows hold'} combinations of tags "
-                f"that training never saw, and some of their tags are in no feature: set "
-                f"handle_unknown='keep' to give them columns, or use chunks(), which loses none",
+                f"{n_rows} {'row holds' if n_rows == 1 else 'rows hold'} new combinations of "
+                f"tags, so some tags are in no feature: use chunks(), which keeps all tags, or "
+                f"handle_unknown='keep', which adds columns",
                 ConjunctWarning,
                 stacklevel=3,  # past scikit-learn's wrapper of transform
             )
         return self._transform_columns(container, columns)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return the original columns of rows given by their constructed features.
+        """Return the original columns, given the output of ``transform``.
 
-        Undoes ``transform`` exactly for every row of the training data, and with
-        ``handle_unknown="keep"`` for every possible row. Features below ``min_support`` are
-        treated as false, with a warning that says how much that loses. With missing cells it is
-        not exact: a cell may come back missing where that of a partner was. With ``keep_columns``
-        it is always exact: the columns are returned unchanged, whatever the features say.
+        The result is exact for the training rows, and with ``handle_unknown="keep"`` for all
+        possible rows. Features below ``min_support`` are treated as false, and a warning counts
+        the lost cells. With missing cells the result is not exact: a cell may become missing
+        because a partner was. With ``keep_columns`` the kept columns are returned unchanged.
         """
-        check_is_fitted(self)
         suppressed = self.feature_set_.suppressed
         if suppressed and not self.keep_columns:
             warnings.warn(
-                f"{len(suppressed)} features below min_support are taken as false: "
+                f"Treating {len(suppressed)} features below min_support as false: "
                 f"{sum(self.feature_set_.lost_cells())} true cells of the training data become "
                 f"false",
                 ConjunctWarning,
@@ -164,10 +153,10 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
             return recover(self._lazy_columns(container, texts)).rename_columns(names)
         has_order = container.has_names and not isinstance(container, Baskets)
         if has_order and list(container.names or ()) != texts:
-            raise InputError("the columns must be the features of this model, in the same order")
+            raise InputError("the columns must be the features of this model in the same order")
         if not isinstance(container, Baskets) and container.n_columns != len(texts):
             raise InputError(
-                f"X has {container.n_columns} columns, the model {len(texts)} features"
+                f"X has {container.n_columns} columns, but the model has {len(texts)} features"
             )
         rules = replace(self.reading_rules(), threshold=None)
         reader = BooleanData.without_rows(texts, rules)
@@ -177,23 +166,23 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         )
 
     def get_rules(self, backend: Backend | None = None) -> Any:
-        """Return a table of the merges, in their order: what each joined, and why.
+        """Return a table of the merges in their order, with the reasons for each.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
         Returns
         -------
         data frame
-            The ``chunk``, with its ``rows``, ``lift`` and ``evidence`` in all rows, as a finding
-            has them (missing if its parts are not together more often than by chance); the
-            ``iteration``; the features ``left`` and ``right`` that were joined, and the rows that
-            had both then (``joint``); the bits ``saved`` then, the correlation ``r``,
-            ``p_value``, ``p_adjusted`` for the pairs tested (``family_size``), the ``score`` that
-            orders pairs, and the ``threshold`` with which one of these was ``compared``:
-            ``"score"`` exceeds it, ``"r"`` reaches it, or ``"p_value"`` does not exceed it.
+            The ``chunk``, with its ``rows``, ``lift`` and ``evidence`` in all rows, as in a
+            finding (missing if chance explains the chunk); the ``iteration``; the joined features
+            ``left`` and ``right``. At the time of the merge: the rows with both (``joint``), the
+            bits ``saved``, the correlation ``r``, ``p_value``, ``p_adjusted`` for the pairs tested
+            (``family_size``), the ``score`` that orders pairs, and the ``threshold`` that one of
+            these was ``compared`` with: ``"score"`` exceeds it, ``"r"`` reaches it, or
+            ``"p_value"`` does not exceed it.
 
         Examples
         --------
@@ -203,28 +192,27 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> rules["chunk"], rules["rows"]
         (['cascade + water'], [40])
         """
-        check_is_fitted(self)
         return self.make_table(rule_columns(self.feature_set_), backend)
 
     def chunks(
         self, X: Any, output: ChunkOutput = "lists", *, backend: Backend | None = None
     ) -> Any:
-        """Return each row as its chunks: its tags, grouped.
+        """Return the chunks of each row: its tags, grouped.
 
-        Every tag of every row is in exactly one chunk, also in rows with combinations that
-        training never saw. The larger chunks of a row come first. A missing cell is no tag.
+        Each tag of a row is in exactly one chunk, even if training never saw the combination.
+        Larger chunks come first. A missing cell is not a tag.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets or Dask collection
             The data of ``fit``, or other rows with the same columns.
         output : {"lists", "text", "long"}, default="lists"
-            ``"lists"``: a list of chunks per row, each a tuple of tags. ``"text"``: a text per
-            row, as in ``tv + book · person``. ``"long"``: a table with the number of the ``row``
-            and the text of the ``chunk``, one chunk per line.
+            ``"lists"``: a list of chunks per row, each a tuple of tags. ``"text"``: one text per
+            row, such as ``tv + book · person``. ``"long"``: a table with one line per chunk, with
+            its ``row`` number and ``chunk`` text.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table for ``"text"`` and ``"long"``. By default the kind of ``X`` if it is a
-            table; otherwise texts are a list, and the long form is a pandas table.
+            Kind of table for ``"text"`` and ``"long"``; by default that of ``X``. If ``X`` is not
+            a table, ``"text"`` gives a list and ``"long"`` a pandas table.
 
         Examples
         --------
@@ -234,7 +222,6 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> model.chunks([["sky", "cascade", "water"], ["cascade"]])
         [[('cascade', 'water'), ('sky',)], [('cascade',)]]
         """
-        check_is_fitted(self)
         container = self._check_container(X)
         if container.lazy is not None:
             columns = self._lazy_columns(container, self._primitive_names())
@@ -247,22 +234,20 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean bits per row of ``X`` in the code of the features.
 
-        The higher, the better the features describe rows like these; like ``PCA.score`` it can be
-        used by ``cross_val_score`` and ``GridSearchCV``. The code is complete: absent tags are
-        encoded too, and the probabilities of all possible rows sum to 1. Each feature is encoded
-        where no true feature excludes it, larger ones first, with its share of such rows in
-        training and ``check_drift``, smoothed by ½. The cost of the features themselves is not
-        included.
+        A higher score means a better description of such rows. Like ``PCA.score``, it works with
+        ``cross_val_score`` and ``GridSearchCV``. The code is complete: it includes absent tags,
+        and the probabilities of all possible rows sum to 1. Larger features are encoded first,
+        each in the rows where no true feature excludes it, by its share of such rows in training
+        and ``check_drift``, smoothed by ½. The cost of the features is not included.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
             The data of ``fit``, or other rows with the same columns.
         y : ignored
         sample_weight : array of shape (n_rows,), optional
             A row of weight w counts as w equal rows.
         """
-        check_is_fitted(self)
         known = self._code_counts()
         columns = with_weights(self._read_store(X), sample_weight)
         counts: Counts = columns.total(self.feature_set_.row_code.count_with_patterns)[0]
@@ -271,8 +256,8 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     def log_prob(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithm of the probability of each row, in the code of ``score``.
 
-        A feature that is unknown because of a missing cell is not encoded: such rows are more
-        probable, so compare them only with rows that lack the same cells.
+        Features that are unknown because of missing cells are not encoded, so such rows are more
+        probable. Compare only rows with the same missing cells.
 
         Parameters
         ----------
@@ -286,18 +271,20 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         >>> model.log_prob([["sky"], ["cascade"]]).round(1).tolist()
         [-0.7, -10.3]
         """
-        check_is_fitted(self)
-        known = self._code_counts()
-        return self.feature_set_.row_code.log_probs(self.read_columns(X), known.features)
+        return self.log_prob_of_columns(self.read_columns(X))
+
+    def log_prob_of_columns(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the ``log_prob`` of rows that are already read."""
+        return self.feature_set_.row_code.log_probs(columns, self._code_counts().features)
 
     def _code_counts(self) -> CodeCounts:
-        """Return the counts of all rows seen, in training and since."""
+        """Return the counts of all rows so far, in training and since."""
         counts = self.feature_set_.known_counts()
         return counts if self.new_rows_ is None else counts.plus(self.new_rows_.counts())
 
     @property
     def full_feature_set(self) -> FeatureSet:
-        """Return all features that a row may have, unseen and suppressed ones last."""
+        """Return all features that a row may have, with unseen and suppressed ones last."""
         return self.feature_set_.with_unseen.with_rare()
 
     def _output_features(self) -> FeatureSet:
@@ -314,10 +301,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         return super()._name_features(features, kind)
 
     def _count_unseen(self, store: Columns) -> int:
-        """Count the rows with a combination that training never saw.
-
-        One that is missing is not counted: training may have had such rows.
-        """
+        """Count the rows with a complete combination that training never saw."""
         full, n_seen = self.feature_set_.with_unseen, len(self.feature_set_.features)
         unseen = full.features[n_seen:]
         if not unseen:
@@ -332,10 +316,7 @@ def _take_first(number: int, columns: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """The distinct chunks of some rows, and those of each row, row after row.
-
-    Row k has the chunks ``numbers[starts[k]:starts[k + 1]]``, which are positions in ``patterns``.
-    """
+    """Chunks of rows: row k has those at positions ``numbers[starts[k]:starts[k + 1]]``."""
 
     patterns: Sequence[Chunk]
     starts: NDArray[np.intp]
@@ -346,12 +327,12 @@ class Chunks:
         return self._split_by_row(self.patterns)
 
     def texts(self) -> list[str]:
-        """Return the chunks of each row as one text."""
+        """Return one text per row."""
         texts = [pattern_text(pattern) for pattern in self.patterns]
         return [CHUNKS_BETWEEN.join(row) for row in self._split_by_row(texts)]
 
     def long(self) -> dict[str, list[Any]]:
-        """Return a table with one line per row and chunk."""
+        """Return a table with one line per chunk of each row."""
         texts = [pattern_text(pattern) for pattern in self.patterns]
         rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return {"row": rows.tolist(), "chunk": [texts[k] for k in self.numbers.tolist()]}
@@ -362,13 +343,10 @@ class Chunks:
 
 
 def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
-    """Return the chunks of rows given by their columns, larger chunks first.
-
-    ``every`` holds all features that a row may have.
-    """
+    """Return the chunks of rows, larger chunks first; ``every`` holds all possible features."""
     patterns = every.patterns
     supports = columns.supports().tolist()
-    # a feature is true only where all of its tags are: few rows need few of the features
+    # a feature is true only where all of its tags are, so few rows need few features
     present = {name for name, n in zip(every.lineage.primitives, supports, strict=True) if n}
     possible = [k for k, pattern in enumerate(patterns) if present.issuperset(pattern)]
     order = _sort_by_size(every, possible)
@@ -382,9 +360,9 @@ def row_chunks(every: FeatureSet, columns: Columns) -> Chunks:
 
 
 def lazy_chunks(every: FeatureSet, columns: LazyColumns, output: ChunkOutput) -> Any:
-    """Return a lazy table with the chunks of the rows of another, as text."""
+    """Return a lazy table of the chunks of rows, as text."""
     if output != "text":
-        raise InputError("chunks of a lazy table are texts: ask for output='text'")
+        raise InputError("chunks of a lazy table need output='text'")
     order = _sort_by_size(every, range(len(every.patterns)))
     features = every.evaluate(columns, [every.features[k] for k in order])
     texts = [pattern_text(every.patterns[k]) for k in order]
@@ -398,7 +376,7 @@ def _sort_by_size(every: FeatureSet, positions: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class ChunkReader:
-    """Read rows as chunks, here or on a worker. ``features`` are all that a row may have."""
+    """Read rows as chunks, locally or on a worker; ``features`` are all possible features."""
 
     reader: BooleanData
     features: FeatureSet
@@ -407,11 +385,9 @@ class ChunkReader:
         return row_chunks(self.features, self.reader.read_like(container).columns.fill_missing())
 
     def map(self, container: PartitionedContainer, output: ChunkOutput) -> Any:
-        """Return the chunks of a Dask data frame, lazily, as text."""
+        """Return the chunks of a Dask data frame as lazy text."""
         if output != "text" or container.backend is None:
-            raise InputError(
-                "chunks of a Dask collection are texts: give a data frame, output='text'"
-            )
+            raise InputError("chunks of Dask data need a data frame and output='text'")
         sent = replace(self, features=picklable(self.features))
         return container.engine.map_partitions(container.data, sent.as_texts, 1, object)
 
@@ -424,7 +400,7 @@ class ChunkReader:
 def format_chunks(
     container: Container, chunks: Chunks, output: ChunkOutput, backend: Backend | None
 ) -> Any:
-    """Return chunks as asked for, in a container of the same kind."""
+    """Return chunks in the requested form, in a container of the same kind."""
     one_of(CHUNK_OUTPUTS).check("output", output)
     if output == "lists":
         return chunks.lists()
@@ -439,7 +415,7 @@ def format_chunks(
 
 
 def rule_columns(fitted: FeatureSet) -> Table:
-    """Return a table with one row per merge: its chunk in all rows, and why it was made."""
+    """Return a table with one row per merge: its chunk in all rows, and its reasons."""
     pattern, merges = fitted.lineage.pattern, fitted.merges
     chunks = [tuple(sorted({*pattern(m.left), *pattern(m.right)})) for m in merges]
     found = {frozenset(one.tags): one for one in explain.every_finding(fitted)}

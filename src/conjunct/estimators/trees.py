@@ -8,13 +8,13 @@ import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from conjunct import files, trees
 from conjunct.columns import PackedColumns
@@ -23,7 +23,7 @@ from conjunct.errors import ConjunctWarning
 from conjunct.estimators.base import BooleanEstimator, BooleanTransformerMixin
 from conjunct.estimators.constructor import FeatureConstructor
 from conjunct.expressions import And, Expression, Not, Primitive, Style
-from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole
+from conjunct.parameters import FLAG, Constraint, is_whole, one_of, real, whole, with_parameters
 from conjunct.ufc import Indicators
 
 
@@ -46,26 +46,27 @@ SPLIT_LIMITS = {
 }
 
 
+@with_parameters
 class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     """Clusters of rows, each described by a conjunction such as ``sky ∧ ¬building``.
 
-    Top-down: a cluster is split in two on the column that most reduces the squared error within
-    clusters, summed over all columns. Ties go to the column whose name comes first in code-point
-    order, so that the order of columns does not matter.
+    The tree splits a cluster on the column that most reduces the squared error within clusters,
+    summed over all columns. Ties go to the first name in code-point order, so the order of
+    columns does not matter.
 
     Parameters
     ----------
     max_depth : int, optional
         Maximum number of conditions of a cluster.
     min_samples_split : int or float, default=2
-        Rows that a cluster must have to be split; a number between 0 and 1 is a share of all.
+        Minimum number of rows to split a cluster; a number between 0 and 1 is a share of all rows.
     min_samples_leaf : int or float, default=0.001
-        Rows that each part must have; a number between 0 and 1 is a share of all. The default is
-        one row for up to 1,000 rows, and bounds a tree of many rows at 1,000 clusters.
+        Minimum number of rows of a cluster; a number between 0 and 1 is a share of all rows. The
+        default allows clusters of one row in up to 1,000 rows, and at most 1,000 clusters.
     min_impurity_decrease : float, default=0.0
-        A split must reduce the squared error, per row and column of the data, by this much.
+        Minimum decrease of the squared error by a split, per row and column of the data.
     max_leaf_nodes : int, optional
-        Number of clusters. The splits that reduce the error most are made first.
+        Maximum number of clusters. The splits that reduce the error most come first.
     threshold, missing, formula_style, n_jobs
         As in `UFringe`.
 
@@ -74,14 +75,14 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     labels_ : ndarray of shape (n_rows,)
         The cluster of each row: 0, 1, … in the order of the leaves in `export_text`.
     descriptions_ : tuple of Expression
-        The conjunction that is true in the rows of each cluster, and nowhere else; for the
-        single cluster of a tree without a split, ``None``.
+        The conjunction that is true exactly in the rows of each cluster, or ``None`` if there is
+        only one cluster.
     n_leaves_ : int
         Number of clusters.
     depth_ : int
         Largest number of conditions of a cluster.
     tree_ : Tree
-        The nodes in preorder, with number of rows, split and reduction.
+        The nodes in preorder, with their numbers of rows, splits and gains.
 
     Examples
     --------
@@ -108,34 +109,19 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         "formula_style": one_of(get_args(Style)),
     }
 
-    tree_: trees.Tree
-    labels_: NDArray[np.intp]
-
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 0.001,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 0.001
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    threshold: float | None = None
+    missing: Literal["raise", "false"] = "false"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Grow the tree on the rows of ``X``, as in `UFringe`; ``y`` is ignored."""
+        """Grow the tree on the rows of ``X`` (see `UFringe`); ``y`` is ignored."""
         self._check_parameters()
         store = self._read_to_fit(X).columns
         ranks = trees.simplest_first(map(Primitive, self._primitive_names()))
@@ -144,8 +130,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the leaf of each row of ``X``: its number among ``tree_.nodes``."""
-        check_is_fitted(self)
+        """Return the leaf of each row of ``X``, as its position in ``tree_.nodes``."""
         columns = self.read_columns(X)
         return self.tree_.apply(columns.to_bits().bits, columns.n_rows)
 
@@ -154,7 +139,7 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
         return self._clusters(self.apply(X))
 
     def transform(self, X: Any) -> Any:
-        """Return a Boolean column per cluster, true in its rows, in a container like ``X``."""
+        """Return one Boolean column per cluster, true in its rows, in a container like ``X``."""
         container = container_of(X)
         members = self.predict(container)[:, None] == np.arange(self.n_leaves_)
         names = tuple(self.get_feature_names_out())
@@ -163,34 +148,29 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the descriptions of the clusters as text.
 
-        ``input_features`` are names for the columns of a tree that was fitted without any;
-        otherwise they must be the names it was fitted with.
+        ``input_features`` are names for the columns of a tree that was fitted without names;
+        otherwise they must equal the names of the training data.
         """
-        check_is_fitted(self)
         names = None if input_features is None else self._check_names(input_features)
         return np.array([self._text(e) for e in self._descriptions(names)], object)
 
     @property
     def descriptions_(self) -> tuple[Expression | None, ...]:
         """Return the conjunction that describes each cluster."""
-        check_is_fitted(self)
         return self._descriptions(None)
 
     @property
     def n_leaves_(self) -> int:
         """Return the number of clusters."""
-        check_is_fitted(self)
         return len(self.tree_.leaves)
 
     @property
     def depth_(self) -> int:
         """Return the largest number of conditions of a cluster."""
-        check_is_fitted(self)
         return self.tree_.depth
 
     def export_text(self) -> str:
-        """Return the tree as text: a line per node, with its condition and number of rows."""
-        check_is_fitted(self)
+        """Return the tree as text, with one line per node: its condition and number of rows."""
         nodes, conditions = self.tree_.nodes, self._conditions()
         cluster = {leaf: k for k, leaf in enumerate(self.tree_.leaves)}
         lines = []
@@ -206,7 +186,6 @@ class ClusteringTree(ClusterMixin, BooleanTransformerMixin, BooleanEstimator):
 
     def plot(self) -> Any:
         """Draw the tree as an Altair chart, which can be saved as HTML, SVG or PNG."""
-        check_is_fitted(self)
         return draw_tree(self.tree_, self._conditions())
 
     def _clusters(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -233,13 +212,13 @@ def _conjunction(path: trees.Path, primitives: list[Primitive]) -> Expression | 
 
 
 def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
-    """Return an Altair chart: nodes as dots sized by their rows, leaves on the right."""
+    """Return an Altair chart of nodes, sized by their rows, with leaves on the right."""
     try:
         import altair as alt
     except ImportError:
-        raise ImportError("a picture of the tree needs Altair: pip install altair") from None
+        raise ImportError("drawing the tree needs Altair: pip install altair") from None
     cluster = {leaf: k for k, leaf in enumerate(tree.leaves)}
-    # leaves one below the other, and every other node between its two children
+    # leaves stand below each other, and a split between its two children
     heights: dict[int, float] = {leaf: float(k) for leaf, k in cluster.items()}
     for k, node in reversed([*enumerate(tree.nodes)]):
         if k not in cluster:
@@ -247,7 +226,7 @@ def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
     nodes, links = [], []
     for k, node in enumerate(tree.nodes):
         x, y, is_leaf = len(node.path), heights[k], k in cluster
-        # Altair writes names unescaped into the script of a page, which "</script>" would end
+        # Altair does not escape names in the script of a page, and "</script>" would end it
         condition = re.sub("<(?=[/!])", "‹", conditions[k])
         place = f" → cluster {cluster[k]}" if is_leaf else ""
         nodes.append(
@@ -287,13 +266,14 @@ def draw_tree(tree: trees.Tree, conditions: Sequence[str]) -> Any:
     )
 
 
+@with_parameters
 class TreeBasedConstructor(FeatureConstructor):
     """Base of the estimators that construct features from the tests of a tree (Algorithm 1)."""
 
-    # features that the last iteration may add beyond max_features; None: all that it finds
+    # features that the last iteration may add beyond max_features; None: no limit
     _excess: ClassVar[int | None] = None
     _nothing_new: ClassVar[str] = (
-        "no path of the tree has two conditions whose conjunction is new. "
+        "no path of the tree has two conditions with a new conjunction. "
         "Try a smaller min_samples_leaf"
     )
 
@@ -302,17 +282,20 @@ class TreeBasedConstructor(FeatureConstructor):
         **SAMPLE_LIMITS,
     }
 
-    drop_redundant: bool
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    n_distinct_rows_: int
-    # of those that grow one tree, or keep the best
-    tree_: trees.CountTree
+    _: KW_ONLY
+    drop_redundant: bool = False
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    threshold: float | None = None
+    missing: Literal["raise", "false"] = "false"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
-        """Return what proposes features, given the class of each row by its number, if any."""
+        """Return the proposer of features; ``codes`` are the classes of rows, if any."""
 
     def _restore(self, model: files.ModelFile) -> None:
         self.feature_set_, self.history_ = model.restore_growth()
@@ -327,7 +310,7 @@ class TreeBasedConstructor(FeatureConstructor):
     ) -> None:
         self._check_parameters()
         propose = self._proposer(codes, store.n_rows)
-        # those that grow one tree have no such limit
+        # estimators that grow one tree have no such limit
         most = getattr(self, "max_features", sys.maxsize)
         self.feature_set_, self.history_, self.n_distinct_rows_ = trees.run_schema(
             store,
@@ -340,55 +323,54 @@ class TreeBasedConstructor(FeatureConstructor):
         )
         tree = getattr(propose, "tree", None)
         if tree is not None:
-            self.tree_ = tree
+            self.tree_: trees.CountTree = tree
         if len(self.history_) == 1:
             why = self._nothing_new
             if len(self.feature_set_.features) >= most:
                 why = (
-                    f"there are {store.n_columns} columns already and max_features is "
-                    f"{most}. Set a larger max_features"
+                    f"max_features is {most}, but there are already {store.n_columns} columns. "
+                    f"Set a larger max_features"
                 )
             message = f"no feature was constructed: {why}"
             warnings.warn(message, ConjunctWarning, stacklevel=3)
 
 
+@with_parameters
 class UFringe(TreeBasedConstructor):
     """Unsupervised FRINGE: join successive conditions of a clustering tree.
 
-    Each iteration grows a clustering tree on the present features and joins two conditions of
-    every path from the root to a leaf. New features are added and none is removed, so the set
-    grows and overlaps; `UFC` is the algorithm that does not.
+    Each iteration grows a clustering tree on the current features and joins two conditions of
+    each path from the root to a leaf. It never removes features, so the set grows and overlaps,
+    unlike that of `UFC`.
 
-    A conjunction is new unless the same two literals were joined before, in either order. So the
-    same formula may be reached by two routes, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, and a literal
-    may be joined to a feature that contains it already: the duplicates and repetitions that the
-    paper describes. ``drop_redundant=True`` leaves them out.
+    A conjunction is new unless the same two literals were joined before, in either order. So two
+    features may have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a literal,
+    as the paper describes. ``drop_redundant=True`` drops such features.
 
     Parameters
     ----------
     max_features : int, default=300
-        The run ends with the iteration that reaches this number, primitives included. All
-        features of that iteration are added, so there may be up to 100 more: those on which a
-        split of all rows would gain most.
+        Stop after the iteration that reaches this number, including primitives. That iteration
+        may add up to 100 more: the features with the largest gain from a split of all rows.
     strategy : {"fringe", "root", "root-fringe"}, default="fringe"
-        Which two conditions of a path are joined: the last two (FRINGE), the first two, or the
-        first and the last (CITRE).
+        Join the last two conditions of a path (FRINGE), the first two, or the first and the last
+        (CITRE).
     drop_redundant : bool, default=False
-        Leave out columns that are always false or equal to an earlier one (which
-        duplicates are), and formulas in which a literal occurs twice.
+        Drop columns that are always false or equal to an earlier one, and formulas that repeat a
+        literal.
     max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, max_leaf_nodes
-        Limits of a tree, as in `ClusteringTree`. The paper does not give its limits; leaves of at
-        least 4 rows, the default, nearly reproduce its figures on ``spect``.
+        Limits of a tree, as in `ClusteringTree`. The paper does not state its limits; the default,
+        leaves of at least 4 rows, nearly reproduces its figures on ``spect``.
     threshold : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false"}, default="false"
-        Missing cells (NaN, None, null) are refused, or treated as false.
+        Refuse missing cells (NaN, None, null), or treat them as false.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
         How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line for each iteration.
+        1: print one line per iteration.
 
     Attributes
     ----------
@@ -424,38 +406,12 @@ class UFringe(TreeBasedConstructor):
         **SPLIT_LIMITS,
     }
 
-    strategy: trees.Strategy
-
-    def __init__(
-        self,
-        max_features: int = 300,
-        *,
-        min_samples_leaf: int | float = 4,
-        strategy: trees.Strategy = "fringe",
-        drop_redundant: bool = False,
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        threshold: float | None = None,
-        missing: Literal["raise", "false"] = "false",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.strategy = strategy
-        self.drop_redundant = drop_redundant
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_features: int = 300
+    _: KW_ONLY
+    min_samples_leaf: int | float = 4
+    strategy: trees.Strategy = "fringe"
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
 
     def _proposer(self, codes: Any, n_rows: int) -> trees.Proposer:
         learner = trees.clustering_paths(tree_limits(self, n_rows), self.max_features)
@@ -466,7 +422,7 @@ def tree_limits(estimator: Any, n_rows: int) -> trees.Limits:
     """Return the limits of a tree from an estimator's parameters."""
 
     def count_rows(name: str, least: int) -> int:
-        """Return a number of rows that was given as such or as a share of all rows."""
+        """Return a number of rows, given as a number or as a share of all rows."""
         value = getattr(estimator, name)
         return int(value) if is_whole(value) else max(least, math.ceil(value * n_rows))
 
@@ -474,7 +430,7 @@ def tree_limits(estimator: Any, n_rows: int) -> trees.Limits:
         max_depth=estimator.max_depth,
         min_samples_split=count_rows("min_samples_split", 2),
         min_samples_leaf=count_rows("min_samples_leaf", 1),
-        # not all have these
+        # only some estimators have these
         min_impurity_decrease=float(getattr(estimator, "min_impurity_decrease", 0.0)),
         max_leaf_nodes=getattr(estimator, "max_leaf_nodes", None),
     )

@@ -8,9 +8,9 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Self
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from conjunct import files
+from conjunct import files, ufc
 from conjunct.columns import STORAGE_KINDS, Columns, CostEstimate, StorageKind
 from conjunct.counting import Store, TagCounts, Tally, WeightedColumns
 from conjunct.data import (
@@ -36,76 +36,50 @@ from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.base import check_weights, with_weights
 from conjunct.estimators.constructor import has_same_features
 from conjunct.estimators.curation import CuratingConstructor
-from conjunct.estimators.invertible import (
-    FeatureNames,
-    HandleUnknown,
-    InvertibleConstructor,
-)
+from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.expressions import Style, pattern_text
-from conjunct.features import (
-    KEPT_TAGS,
-    FeatureSet,
-)
-from conjunct.parameters import Constraint, frequency, one_of, whole
-from conjunct.ufc import (
-    CRITERIA,
-    SEARCHES,
-    STOPS,
-    Criterion,
-    Ending,
-    Indicators,
-    Plan,
-    RuleRegistry,
-    Run,
-    RunState,
-    Search,
-    Stage,
-    Stop,
-    beginning_text,
-    last_within,
-    run_ufc,
-    without_garbage_collection,
-)
+from conjunct.features import KEPT_TAGS, FeatureSet
+from conjunct.parameters import Constraint, check, frequency, one_of, whole, with_parameters
 
-_RULES: dict[str, RuleRegistry[Any]] = {"criterion": CRITERIA, "stop": STOPS}
+_RULES: dict[str, ufc.RuleRegistry[Any]] = {"criterion": ufc.CRITERIA, "stop": ufc.STOPS}
 
 
+@with_parameters
 class UFC(CuratingConstructor):
     """Unsupervised feature construction: tags that belong together become chunks.
 
-    A pair of features ``f``, ``g`` is replaced by ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``,
-    repeatedly. The tags that a feature asserts are its pattern: in every row, the patterns of the
-    true features are a partition of the row's tags. By default the pair with the most evidence is
-    joined, while the evidence exceeds the cost (docs/evidence.md); the paper's rules are
-    ``criterion="risk"`` and ``criterion=λ``. No labels are used and, without ``min_support``, no
-    information is lost. docs/learning.md measures what the features are good for.
+    Each merge replaces a pair of features ``f``, ``g`` by ``f ∧ g``, ``¬f ∧ g`` and ``f ∧ ¬g``.
+    The tags that a feature asserts are its pattern. In every row, the patterns of the true
+    features partition the row's tags. By default, the pair with the most evidence is merged while
+    its evidence exceeds its cost (docs/evidence.md). The paper's rules are ``criterion="risk"``
+    and ``criterion=λ``. UFC uses no labels and, without ``min_support``, loses no information.
+    docs/learning.md measures the benefit of the features.
 
     Parameters
     ----------
     criterion : "evidence", "bits", "risk", float, or a criterion, default="evidence"
-        Which pairs may be joined, and which comes first. ``"evidence"`` is ``Evidence()``: the
-        pair with the most evidence. ``"bits"`` is ``Bits()``: the pair that shortens the
-        description of the data most in Krimp's code. ``"risk"`` is ``Risk()``: the paper's uFCα.
-        A number is ``Threshold(number)``: the paper's λ. Settings belong to the rule:
-        ``Evidence(factor=2)``, ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
+        The rule that selects and orders pairs. ``"evidence"`` is ``Evidence()``: the pair with
+        the most evidence. ``"bits"`` is ``Bits()``: the pair that most shortens the description
+        of the data in Krimp's code. ``"risk"`` is ``Risk()``: the paper's uFCα. A number is
+        ``Threshold(number)``: the paper's λ. Rules have settings: ``Evidence(factor=2)``,
+        ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
     search : {"pairwise", "batch"}, optional
-        ``"pairwise"``: an iteration joins one pair. ``"batch"``: all pairs of a greedy matching,
-        as in the paper. ``None``: the default of the criterion, which is pairwise for
-        ``"evidence"`` (the only choice) and ``"bits"``, batch for the paper's.
+        Merge one pair per iteration, or all pairs of a greedy matching, as in the paper. By
+        default pairwise for ``"evidence"`` (the only choice) and ``"bits"``, otherwise batch.
     max_iter : int, optional
         Maximum number of iterations (the paper's ``limit_iter``). With the paper's criteria it
         replaces ``stop``.
     stop : {"gain", "rms", "never"} or a stopping rule, optional
-        When to end. ``"gain"``: when the next merge costs more than it brings. ``"rms"``: before
-        the root mean square of overlap and complexity rises, the paper's. ``"never"``: when no
-        pair remains. ``None``: the default of the criterion.
+        When to stop. ``"gain"``: when the next merge costs more than it saves. ``"rms"``: before
+        the root mean square of overlap and complexity rises, as in the paper. ``"never"``: when
+        no pair remains. ``None``: the default of the criterion.
     max_length : int, optional
         Maximum length of a feature: its tags with ``"evidence"`` and ``"bits"``, or the literals
         of its formula with the paper's criteria.
     max_features : int, optional
-        Keep the last step of the run with at most this many features. The run is the same with
-        and without it, so ``truncate`` can shorten a fitted model further. Counted before
-        ``min_support``, and without what ``keep_columns`` adds.
+        Keep the last step of the run with at most this many features. The run is not affected, so
+        ``truncate`` can shorten a fitted model further. ``min_support`` and ``keep_columns``
+        apply later.
     min_support : float, optional
         Suppress features that are true in less than this share of rows, in (0, 1]. They are
         listed in ``suppressed_``.
@@ -113,33 +87,32 @@ class UFC(CuratingConstructor):
         Column names of ``transform``: ``chair + dining table`` and ``person (rest)``, or the
         exact ``chair ∧ dining table`` and ``person ∧ ¬(…)``.
     handle_unknown : {"warn", "keep"}, default="warn"
-        What ``transform`` does about combinations that training never saw: warn, with the number
-        of rows that hold one, or add a column for each, which makes ``inverse_transform`` exact
-        for every possible row.
+        How ``transform`` treats combinations that training never saw: warn with the number of
+        rows, or add a column for each combination, so that ``inverse_transform`` is exact for all
+        possible rows.
     keep_columns : bool, default=False
-        ``transform`` returns the columns first, and then the features of two tags or more, for
-        models that can weigh both. Features of one tag, such as ``person (rest)``, follow from
-        these and are left out. ``features_`` and the other attributes do not change.
+        Make ``transform`` return the columns first, then the features of two tags or more, for
+        models that can weigh both. Features of one tag, such as ``person (rest)``, are redundant
+        and left out. Attributes such as ``features_`` do not change.
     variables : dict of str to list of str, or False, optional
-        Which columns exclude each other, as values of one variable: ``{"colour": ["red",
-        "blue"]}`` names all of them, ``False`` means that there are none. ``None``: those of the
-        Binarizer, and among other columns those that are recognised (docs/data-in.md).
+        All columns that exclude each other as values of a variable: ``{"colour": ["red",
+        "blue"]}``; ``False``: there are none. ``None``: the variables of the Binarizer, and those
+        recognised among other columns (docs/data-in.md).
     threshold : float, optional
         Values above it are true. ``None``: values must be Boolean or 0/1.
     missing : {"raise", "false", "pairwise"}, default="pairwise"
-        Missing cells (NaN, None, null) are refused; are treated as false; or stay missing: pairs
-        are judged in the rows in which both are known, and conjunctions follow Kleene's logic
-        (docs/data-in.md).
+        Refuse missing cells (NaN, None, null), treat them as false, or keep them. If kept, a pair
+        is judged in the rows where both features are known, and conjunctions follow Kleene's
+        logic (docs/data-in.md).
     storage : {"auto", "dense", "sparse"}, default="auto"
-        How columns are stored and counted: as one bit per cell, or as lists of rows, for many
-        rare columns. ``"auto"``: the faster one that fits in memory (docs/scale.md). The result
-        does not depend on it.
+        Store columns as one bit per cell, or as lists of rows, for many rare columns. ``"auto"``:
+        the faster one that fits in memory (docs/scale.md). The result does not depend on it.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
         How formulas are written: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line for each iteration.
+        1: print one line per iteration.
 
     Attributes
     ----------
@@ -148,17 +121,17 @@ class UFC(CuratingConstructor):
     patterns_ : tuple of tuple of str
         The columns that each feature asserts.
     description_length_, baseline_length_ : float
-        Bits that describe the training data by the features, and by its columns and variables
+        Bits to describe the training data by the features, and by its columns and variables
         alone, in the code of ``score``.
     krimp_length_, krimp_baseline_ : float
-        The same in Krimp's code, by which ``"bits"`` chooses.
+        The same in Krimp's code, which ``"bits"`` minimises.
     stop_reason_ : str
-        Why the run ended; if nothing was constructed, what would help.
+        Why the run ended, and if nothing was constructed, a remedy.
     threshold_ : float or None
-        The value that a pair's measure had to exceed, or that its correlation had to reach with
-        ``"risk"``. None if it depends on the data (``get_rules`` lists it).
+        Cutoff that the measure of a pair must exceed, or that its correlation must reach with
+        ``"risk"``. None if it depends on the data (see ``get_rules``).
     variables_ : dict of str to tuple of str
-        The columns that are values of one variable, by its name.
+        The columns of each variable, by its name.
     suppressed_ : tuple of Expression
         The features below ``min_support``.
     n_iter_ : int
@@ -171,7 +144,7 @@ class UFC(CuratingConstructor):
     n_distinct_rows_ : int
         Number of distinct rows in the training data.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     Examples
     --------
@@ -187,7 +160,7 @@ class UFC(CuratingConstructor):
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "search": one_of(SEARCHES, optional=True),
+        "search": one_of(ufc.SEARCHES, optional=True),
         "max_iter": whole(0, optional=True),
         "max_length": whole(2, optional=True),
         "max_features": whole(1, optional=True),
@@ -197,58 +170,34 @@ class UFC(CuratingConstructor):
     unsaved_parameters = ("storage",)
     _takes_partitions = True
 
-    # called with the estimated cost before a fit
-    on_cost_estimate: Callable[[CostEstimate], object] | None = None
-
-    n_distinct_rows_: int
     # a loaded model has none if it depends on the data
-    threshold_: float | None = None
+    threshold_ = None
 
-    def __init__(
-        self,
-        criterion: str | float | Criterion = "evidence",
-        *,
-        search: Search | None = None,
-        max_iter: int | None = None,
-        stop: str | Stop | None = None,
-        max_length: int | None = None,
-        max_features: int | None = None,
-        min_support: float | None = None,
-        feature_names: FeatureNames = "tags",
-        handle_unknown: HandleUnknown = "warn",
-        keep_columns: bool = False,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        storage: StorageKind = "auto",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.search = search
-        self.max_iter = max_iter
-        self.stop = stop
-        self.max_length = max_length
-        self.max_features = max_features
-        self.min_support = min_support
-        self.feature_names = feature_names
-        self.handle_unknown = handle_unknown
-        self.keep_columns = keep_columns
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.storage = storage
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: str | float | ufc.Criterion = "evidence"
+    _: KW_ONLY
+    search: ufc.Search | None = None
+    max_iter: int | None = None
+    stop: str | ufc.Stop | None = None
+    max_length: int | None = None
+    max_features: int | None = None
+    min_support: float | None = None
+    feature_names: FeatureNames = "tags"
+    handle_unknown: HandleUnknown = "warn"
+    keep_columns: bool = False
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    storage: StorageKind = "auto"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def estimate_cost(self, X: Any) -> CostEstimate:
-        """Estimate about how long a fit on ``X`` takes, and how much memory.
+        """Estimate the time and memory of a fit on ``X``.
 
-        Where pairs are merged one at a time: the first count, and five merges per column, but at
-        most 4,000; the data may give from none to about fifteen per column. Otherwise the first
-        iteration; later ones take longer, as features are added.
+        A pairwise search is estimated from the first count and five merges per column, but at
+        most 4,000; the true number is between none and about fifteen per column. A batch search
+        is estimated from its first iteration; later ones take longer.
 
         Raises
         ------
@@ -272,22 +221,22 @@ class UFC(CuratingConstructor):
         *,
         sample_weight: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[Indicators], object] | None = None,
+        callback: Callable[[ufc.Indicators], object] | None = None,
     ) -> Self:
         """Construct features from the rows of ``X``.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of baskets, stream or collection of Dask
+        X : array, data frame, sparse matrix, list of baskets, stream or Dask collection
             Boolean or 0/1 values, one individual per row.
         y : ignored
             Accepted for use in pipelines.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight w counts exactly as w equal rows; one of weight 0 not at all. Weights
-            are whole numbers, because tests and bits need counts. Needs all rows in memory.
+            A row of weight w counts exactly as w equal rows. Weights must be whole numbers,
+            because tests and bits need counts, and all rows must be in memory.
         checkpoint : path, optional
-            File to write during the run. ``fit`` on the same data with the same parameters
-            resumes from it (docs/scale.md).
+            File to write during the run. Another ``fit`` on the same data with the same
+            parameters resumes from it (docs/scale.md).
         callback : callable, optional
             Called with the indicators of each iteration as it ends.
 
@@ -309,6 +258,13 @@ class UFC(CuratingConstructor):
         self._construct(store, data.names, callback, checkpoint)
         return self
 
+    def fit_data(self, data: BooleanData, sample_weight: Any = None) -> Self:
+        """Construct features from data that is already read, which may be outside memory."""
+        self.preparation_ = data.preparation
+        self._set_names(data)
+        self._construct(with_weights(data.columns, sample_weight), data.names, None)
+        return self
+
     def truncate(
         self,
         max_features: int | None = None,
@@ -316,23 +272,20 @@ class UFC(CuratingConstructor):
         *,
         max_chunks: int | None = None,
     ) -> UFC:
-        """Return the same model with fewer features, or fewer chunks, without another fit.
+        """Return the same model with fewer features or chunks, without another fit.
 
-        The result equals that of ``UFC(max_features=max_features)``, or of
-        ``UFC(max_iter=max_chunks)`` where an iteration makes one chunk, with otherwise the same
-        parameters on the same data. Features that were cut off do not come back.
+        The result equals a fit with ``max_features=max_features``, or, if each iteration makes
+        one chunk, with ``max_iter=max_chunks``. It cannot be undone.
 
         Parameters
         ----------
         max_features : int, optional
             Maximum number of features.
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
-            The data of ``fit`` again. ``score``, ``log_prob``, ``check_drift`` and
-            ``description_length_`` need counts of rows: without the data, the result supports
-            everything but these.
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
+            The data of ``fit`` again. The result needs it only for ``score``, ``log_prob``,
+            ``check_drift`` and ``description_length_``.
         max_chunks : int, optional
-            Maximum number of chunks, instead of ``max_features``; ``get_path`` lists what each
-            number gives.
+            Maximum number of chunks, instead of ``max_features``; ``get_path`` lists the choices.
 
         Examples
         --------
@@ -344,29 +297,28 @@ class UFC(CuratingConstructor):
         (('x3',), ('x0',))
         """
         check_is_fitted(self)
-        limits = {"max_features": max_features, "max_chunks": max_chunks}
-        if None not in limits.values() or not any(n is not None for n in limits.values()):
+        if (max_features is None) == (max_chunks is None):
             raise InputError("truncate needs either max_features or max_chunks")
         whole(1, optional=True).check("max_features", max_features)
         whole(0, optional=True).check("max_chunks", max_chunks)
         fitted, n_iter = self.feature_set_, self.n_iter_
         if fitted.known is not None:
-            name, limit = next(item for item in limits.items() if item[1] is not None)
-            name = "max_iter" if name == "max_chunks" else name
+            name = "max_iter" if max_features is None else "max_features"
             raise InputError(
-                f"a model cannot be cut if cells were missing: fit again with {name}={limit}"
+                f"cannot truncate because cells were missing: fit again with "
+                f"{name}={max_chunks if max_features is None else max_features}"
             )
         if max_features is None:
             last = self._iterations_within(max_chunks or 0)
         else:
-            last = last_within(self.history_, max_features)
+            last = ufc.last_within(self.history_, max_features)
         shorter = self.after_iterations(last)
         if max_features is not None:
             shorter.max_features = min(max_features, self.max_features or max_features)
             if last < n_iter:
                 plan = self._plan()
-                shorter.stop_reason_ = beginning_text(last, n_iter, plan, max_features)
-                shorter._ending = Ending(n_iter)
+                shorter.stop_reason_ = ufc.beginning_text(last, n_iter, plan, max_features)
+                shorter._ending = ufc.Ending(n_iter)
         if X_train is not None:
             shorter.feature_set_ = _count_training_rows(
                 shorter.feature_set_, self._read_store(X_train)
@@ -380,28 +332,28 @@ class UFC(CuratingConstructor):
         sizes: Iterable[int] | None = None,
         backend: Backend | None = None,
     ) -> Any:
-        """Return a table of all vocabularies of the run: one row for each number of chunks.
+        """Return a table of all vocabularies of the run, with one row per number of chunks.
 
-        One run has them all: a smaller vocabulary is the beginning of a larger one. Use
-        ``truncate(max_chunks=k)`` for the model of a row.
+        Each smaller vocabulary is a prefix of the larger ones; ``truncate(max_chunks=k)`` gives
+        the model with k chunks.
 
         Parameters
         ----------
-        X_train : array, data frame, sparse matrix, list of baskets or collection, optional
-            The data of ``fit`` again, for ``description_length``: it takes a pass over the rows
-            for each size.
+        X_train : array, data frame, sparse matrix, list of baskets or Dask collection, optional
+            The data of ``fit`` again, for ``description_length``, which needs one pass over the
+            rows per size.
         sizes : iterable of int, optional
-            The numbers of chunks to list; those larger than the run are left out. By default all.
+            The numbers of chunks to list, up to that of the run; by default all.
         backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-            Kind of table. By default the kind the model was fitted on, and pandas otherwise.
+            Kind of table; by default the kind the model was fitted on, otherwise pandas.
 
         Returns
         -------
         data frame
-            ``chunks`` (their number), ``features``, the ``newest`` chunk, its ``evidence`` and the
-            ``total_evidence`` of all chunks less their costs (bits; NaN with other criteria), and
-            ``description_length``: NaN without ``X_train``, and where cells were missing, except
-            for the whole model.
+            Numbers of ``chunks`` and ``features``, the ``newest`` chunk, its ``evidence``, the
+            ``total_evidence`` of all chunks minus their costs (bits; NaN with other criteria), and
+            ``description_length`` (NaN without ``X_train`` or with missing cells, except in the
+            last row).
 
         Examples
         --------
@@ -413,14 +365,13 @@ class UFC(CuratingConstructor):
         >>> [round(length) for length in path["description_length"]]
         [242, 193]
         """
-        check_is_fitted(self)
         fitted, history, n_iter = self.feature_set_, self.history_, self.n_iter_
         store = None if X_train is None or fitted.known is not None else self._read_store(X_train)
         if sizes is not None:
             sizes = {*sizes}
             for size in sizes:
                 whole(0).check("sizes", size)
-        # the last step of those with an equal number of chunks
+        # the last step for each number of chunks
         steps = {self._n_chunks(k): k for k in range(n_iter + 1)}
         listed = [(n, k) for n, k in steps.items() if sizes is None or n in sizes]
         lengths = []
@@ -431,7 +382,7 @@ class UFC(CuratingConstructor):
             elif store is not None:
                 features = _count_training_rows(self.after_iterations(k).feature_set_, store)
             lengths.append(features.description_length() if features else math.nan)
-        by_evidence = CRITERIA.resolve(self.criterion).needs_patterns
+        by_evidence = ufc.CRITERIA.resolve(self.criterion).needs_patterns
         newest = [fitted.merges[n - 1] if n else None for n, _ in listed]
         columns: dict[str, list[Any]] = {
             "chunks": [n for n, _ in listed],
@@ -448,16 +399,16 @@ class UFC(CuratingConstructor):
         return self.make_table(columns, backend)
 
     def _n_chunks(self, n_iter: int) -> int:
-        """Return the number of chunks after some iterations: each merge makes one."""
+        """Return the number of chunks, one per merge, after some iterations."""
         return bisect_right(self.feature_set_.merges, n_iter, key=attrgetter("iteration"))
 
     def _iterations_within(self, max_chunks: int) -> int:
-        """Return the number of iterations that make at most this many chunks."""
+        """Return the largest number of iterations that make at most this many chunks."""
         merges = self.feature_set_.merges
         return self.n_iter_ if max_chunks >= len(merges) else merges[max_chunks].iteration - 1
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of the rules, as ``criterion__alpha``."""
+        """Return the parameters, and with ``deep`` also settings such as ``criterion__alpha``."""
         parameters: dict[str, Any] = super().get_params(deep=deep)
         for family, rules in _RULES.items() if deep else ():
             rule = rules.make(parameters[family])
@@ -467,39 +418,39 @@ class UFC(CuratingConstructor):
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``criterion__alpha`` is a setting of the criterion."""
+        """Set parameters, including settings such as ``criterion__alpha``."""
         for family, rules in _RULES.items():
             if any(name.startswith(f"{family}__") for name in params):
-                # only a rule has settings, not the name of one
+                # rules have settings, but their names do not
                 value = params.get(family, getattr(self, family))
                 params[family] = rules.make(value) or rules.resolve(value)
         super().set_params(**params)
         return self
 
     def after_iterations(self, n_iter: int) -> UFC:
-        """Return the model after its first iterations, provided that no cell was missing."""
+        """Return the model after its first iterations; no cell of training may be missing."""
         shorter: UFC = copy(self)
-        shorter.new_rows_ = None  # they were counted for other features
+        shorter.new_rows_ = None  # counts of other features
         if n_iter < self.n_iter_:
             features = self.feature_set_.after_first(self._n_chunks(n_iter))
             if self.min_support is not None:
                 features = features.without_rare(self.min_support)
             shorter.feature_set_ = features
             shorter.history_ = self.history_[: n_iter + 1]
-            shorter.stop_reason_ = beginning_text(n_iter, self.n_iter_, self._plan(), None)
-            shorter._ending = Ending(self.n_iter_, chosen=True)
+            shorter.stop_reason_ = ufc.beginning_text(n_iter, self.n_iter_, self._plan(), None)
+            shorter._ending = ufc.Ending(self.n_iter_, chosen=True)
         return shorter
 
     @property
     def has_tag_names(self) -> bool:
-        return CRITERIA.resolve(self.criterion).counts_tags
+        return ufc.CRITERIA.resolve(self.criterion).counts_tags
 
-    def _stop_rule(self, criterion: Criterion) -> Stop:
+    def _stop_rule(self, criterion: ufc.Criterion) -> ufc.Stop:
         if self.stop is not None:
-            return STOPS.resolve(self.stop)
-        # the paper's uFC(λ, limit_iter) runs all of its iterations
+            return ufc.STOPS.resolve(self.stop)
+        # the paper's uFC(λ, limit_iter) runs all iterations
         runs_all = self.max_iter is not None and not criterion.draws_once
-        return STOPS.resolve("never" if runs_all else criterion.stop)
+        return ufc.STOPS.resolve("never" if runs_all else criterion.stop)
 
     @classmethod
     def _read_parameters(cls, model: files.ModelFile) -> dict[str, Any]:
@@ -514,7 +465,7 @@ class UFC(CuratingConstructor):
         self,
         store: Store,
         names: Sequence[str],
-        callback: Callable[[Indicators], object] | None,
+        callback: Callable[[ufc.Indicators], object] | None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.new_rows_ = None
@@ -530,8 +481,8 @@ class UFC(CuratingConstructor):
                 self.on_cost_estimate(cost)
         # workers and files may leave cycles
         in_memory = isinstance(store, Columns | WeightedColumns)
-        with without_garbage_collection() if in_memory else nullcontext():
-            run = run_ufc(
+        with ufc.without_garbage_collection() if in_memory else nullcontext():
+            run = ufc.run_ufc(
                 store,
                 names,
                 plan,
@@ -544,7 +495,7 @@ class UFC(CuratingConstructor):
             self._take_over(run)
             first: Any = run.first
             if self.variables is None:
-                # those of the Binarizer, and others that are recognised
+                # variables of the Binarizer, and recognised ones
                 variables = self.preparation_.variables_of(names)
                 if not variables or None in variables:
                     variables = recognise_variables(names, first, variables)
@@ -552,7 +503,7 @@ class UFC(CuratingConstructor):
             if self.min_support is not None:
                 fitted = fitted.without_rare(self.min_support)
             self.feature_set_ = fitted.with_code_counts(store)
-            # suggestions and relations are learned from these
+            # for suggestions and relations
             self._tag_counts = TagCounts.of(names, first, variables, KEPT_TAGS)
             self._sampled_rows = self._tag_counts.sample(store)
             self._suggester = None
@@ -563,18 +514,15 @@ class UFC(CuratingConstructor):
             warnings.warn(self.stop_reason_, ConjunctWarning, stacklevel=3)
 
     def _check_resumed(self, checkpoint: str | os.PathLike[str]) -> None:
-        """Refuse a run whose merges, in part from a checkpoint, are not those of the rows."""
-        is_right = self.feature_set_.is_code_of(self.feature_set_.n_rows)
-        try:
-            again = self._from_model_file(InvertibleConstructor._model_file(self), "the model")
-            is_right = is_right and has_same_features(again, self)
-        except ModelFileError:
-            is_right = False
-        if not is_right:
-            why = "its merges do not match the data"
-            raise files.Checkpoint(checkpoint).wrong_run(why)
+        """Refuse a resumed run whose merges do not match the rows."""
+        with suppress(ModelFileError):
+            again = self.from_model_file(InvertibleConstructor._model_file(self), "the model")
+            is_code = self.feature_set_.is_code_of(self.feature_set_.n_rows)
+            if is_code and has_same_features(again, self):
+                return
+        raise files.Checkpoint(checkpoint).wrong_run("its merges do not match the data")
 
-    def _take_over(self, run: Run) -> None:
+    def _take_over(self, run: ufc.Run) -> None:
         """Set the attributes of a run."""
         self.feature_set_ = run.feature_set
         self.history_ = run.history
@@ -595,20 +543,20 @@ class UFC(CuratingConstructor):
         self._take_over(run)
         self.new_rows_ = model.new_rows
 
-    def _plan(self) -> Plan:
-        criterion = CRITERIA.resolve(self.criterion)
-        return Plan(criterion, self.search or criterion.search, self.max_length)
+    def _plan(self) -> ufc.Plan:
+        criterion = ufc.CRITERIA.resolve(self.criterion)
+        return ufc.Plan(criterion, self.search or criterion.search, self.max_length)
 
     def _check_parameters(self) -> None:
-        criterion = CRITERIA.resolve(self.criterion)
+        criterion = ufc.CRITERIA.resolve(self.criterion)
         if self.stop is not None:
-            STOPS.resolve(self.stop)
+            ufc.STOPS.resolve(self.stop)
         super()._check_parameters()
         check_variables(self.variables)
         if self.search is not None:
-            known = f"{' or '.join(map(repr, criterion.searches))}"
+            known = " or ".join(map(repr, criterion.searches))
             wanted = f"{known} with criterion {criterion.name!r}"
-            Constraint(criterion.searches.__contains__, wanted).check("search", self.search)
+            check(self.search in criterion.searches, "search", self.search, wanted)
 
 
 def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
@@ -616,19 +564,19 @@ def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
     counted = features.with_code_counts(store)
     if not counted.is_code_of(store.n_rows):
         raise InputError(
-            "X_train differs from the data of fit: pass the same rows, each as often as its weight"
+            "X_train differs from the data of fit: pass the same rows, each repeated by its weight"
         )
     return counted
 
 
 def correlated_pairs(
     X: Any,
-    criterion: str | float | Criterion = "evidence",
+    criterion: str | float | ufc.Criterion = "evidence",
     *,
     backend: Backend | None = None,
     **options: Any,
 ) -> Any:
-    """Return a table of the pairs of columns that may be joined, the best first (§3.2).
+    """Return a table of the pairs of columns that may be merged, best first (§3.2).
 
     Parameters
     ----------
@@ -637,7 +585,7 @@ def correlated_pairs(
     criterion : "evidence", "bits", "risk", float or a criterion, default="evidence"
         As in :class:`UFC`.
     backend : {"pandas", "polars", "pyarrow", "dict"}, optional
-        Kind of table. By default the kind of ``X`` if it is one, and pandas otherwise.
+        Kind of table; by default the kind of ``X`` if it is a table, otherwise pandas.
     **options
         Other parameters of :class:`UFC` for reading ``X``: ``threshold``, ``missing``,
         ``storage`` and ``n_jobs``.
@@ -646,7 +594,7 @@ def correlated_pairs(
     -------
     data frame
         ``left``, ``right``, ``joint`` (rows with both), ``r``, ``p_value``, ``p_adjusted`` and
-        ``score``, which orders the pairs: their evidence, the bits that joining one would save, or
+        ``score``, which orders the pairs: their evidence, the bits that a merge would save, or
         the measure.
 
     Examples
@@ -658,24 +606,21 @@ def correlated_pairs(
     """
     reader = UFC(criterion, **options)
     reader._check_parameters()
-    rule = CRITERIA.resolve(criterion)
+    rule = ufc.CRITERIA.resolve(criterion)
     container = container_of(X)
     data = BooleanData.read(container, reader.reading_rules(), counts=True)
     store, names = data.columns, data.names
     tally = Tally.of(store)
-    stage = Stage(0, tuple(range(store.n_columns)), tally)
+    stage = ufc.Stage(0, tuple(range(store.n_columns)), tally)
     known = tally.counts.observed
-    # the number of distinct rows is for indicators, which are not needed here
-    state = RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
+    # indicators need the number of distinct rows, but pairs do not
+    state = ufc.RunState(names, tally.counts.supports, known, store.n_rows, lambda: 0)
     pairs = rule.candidates(stage, state, rule.make_pair_test(tally.counts, "batch"))
     pairs = pairs.take(np.lexsort((pairs.right, pairs.left, -pairs.joint, -pairs.score)))
     columns: dict[str, list[Any]] = {
         "left": [names[k] for k in pairs.left.tolist()],
         "right": [names[k] for k in pairs.right.tolist()],
-        "joint": pairs.joint.tolist(),
-        "r": pairs.r.tolist(),
-        "p_value": pairs.p_value.tolist(),
-        "p_adjusted": pairs.p_adjusted.tolist(),
-        "score": pairs.score.tolist(),
     }
+    for name in ("joint", "r", "p_value", "p_adjusted", "score"):
+        columns[name] = getattr(pairs, name).tolist()
     return as_table(columns, backend or container.backend or "pandas")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import KW_ONLY, fields
 from itertools import count
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,33 +18,35 @@ from conjunct.errors import ConjunctWarning, InputError
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.estimators.ufc import UFC
 from conjunct.expressions import Style
-from conjunct.parameters import Constraint, check, real, whole
+from conjunct.parameters import Constraint, check, real, whole, with_parameters
 
 _SOLUTIONS_PER_LINE = 100
-_CORRELATION = real("a number from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
-_ONLY_CLOSEST = "a saved path contains only its closest point: fit again for the other solutions"
+_CORRELATION = real("a number, at least 0 and less than 1", lambda value: 0 <= value < 1)
+_OF_PATH = ("solutions_", "front_", "closest_point_", "complete_", "covered_from_", "_path")
+_ONLY_CLOSEST = "a saved path contains only its closest point: fit again for all solutions"
 
 
+@with_parameters
 class UFCPath(InvertibleConstructor):
     """All distinct results of uFC over a range of thresholds, and the best compromise.
 
-    Covers every real λ in [``min_threshold``, ``max_threshold``] and 1 to ``max_iter`` iterations,
-    not a grid. The estimator transforms with the closest point: the solution with the smallest
-    distance of (OI, C0) from (0, 0).
+    Covers every real λ in [``min_threshold``, ``max_threshold``], without a grid, and 1 to
+    ``max_iter`` iterations. ``transform`` uses the closest point: the solution whose (OI, C0) is
+    closest to (0, 0).
 
     Parameters
     ----------
     min_threshold, max_threshold : float, default=0.002 and 0.5
         The range of λ, both ends included. The defaults are the paper's.
     max_iter : int, default=20
-        The largest number of iterations.
+        Maximum number of iterations.
     prune : bool, default=False
-        Leave out pairs with an expected frequency below 5. The paper's figures use both.
+        Leave out pairs with an expected frequency below 5. The paper has figures with both.
     max_solutions : int or None, default=10_000
-        Stop after this number of solutions. Those found, from the highest λ down, are kept,
-        ``complete_`` is False, and a warning says which λ were covered. None: no limit.
+        Stop after this number of solutions, found from the highest λ down. ``complete_`` is then
+        False, and a warning names the range of λ that was covered. None: no limit.
     max_seconds : float or None, default=600
-        Stop after this number of seconds, likewise.
+        Stop after this number of seconds in the same way.
     null_feature : bool, default=False
         Count the paper's artificial feature "null" in the overlapping index.
     feature_names, handle_unknown, keep_columns, variables
@@ -52,31 +54,30 @@ class UFCPath(InvertibleConstructor):
     threshold, missing, formula_style, n_jobs
         As in `UFC`.
     verbose : int, default=0
-        1: a line for every hundred solutions.
+        1: print one line per hundred solutions.
 
     Attributes
     ----------
     solutions_ : tuple of Solution
-        By rising λ, then iterations: ``min_threshold``, ``max_threshold`` (every λ from the first
-        up to, but not including, the second gives the solution), ``threshold`` (a readable one of
-        them), ``iterations``, ``settled_from`` (from this λ on, further iterations change
-        nothing), ``n_features``, ``length``, ``oi``, ``c0``, ``rms``, ``distance``.
+        By rising λ, then iterations: ``min_threshold``, ``max_threshold`` (each λ from the first
+        up to, but not including, the second gives this solution), ``threshold`` (a short λ of this
+        range), ``iterations``, ``settled_from`` (from this λ on, more iterations change nothing),
+        ``n_features``, ``length``, ``oi``, ``c0``, ``rms``, ``distance``.
     front_ : tuple of Solution
-        Those that no other beats in both OI and C0, by rising C0.
+        The solutions that no other beats in both OI and C0, by rising C0.
     closest_point_ : Solution
-        The one whose features are used. Ties: fewer features, then the smaller λ.
+        The solution in use. Ties: fewer features, then the smaller λ.
     complete_ : bool
         True if the whole range was covered.
     covered_from_ : float
-        Every λ from here up to ``max_threshold`` was covered: ``min_threshold`` if complete.
+        The smallest λ covered: ``min_threshold`` if ``complete_``.
     features_, threshold_, n_iter_, history_, feature_set_, variables_, n_distinct_rows_
         As in `UFC`, of the closest point.
 
     Notes
     -----
-    A model file keeps the closest point, and not the other solutions: fit again for their table
-    (``get_solutions``). The ``callback`` of ``fit`` is called with each solution as it is found,
-    from the highest λ down.
+    A model file keeps only the closest point: fit again for the table of all solutions
+    (``get_solutions``). ``fit`` calls ``callback`` with each new solution, from the highest λ down.
 
     Examples
     --------
@@ -95,82 +96,42 @@ class UFCPath(InvertibleConstructor):
         "max_seconds": real("a number above 0", lambda value: value > 0, optional=True),
     }
 
-    n_distinct_rows_: int
-    _path: ufc.Path | None = None
-    _training: Store | None = None
+    min_threshold: float = 0.002
+    max_threshold: float = 0.5
+    max_iter: int = 20
+    prune: bool = False
+    _: KW_ONLY
+    max_solutions: int | None = 10_000
+    max_seconds: float | None = 600
+    null_feature: bool = False
+    feature_names: FeatureNames = "tags"
+    handle_unknown: HandleUnknown = "warn"
+    keep_columns: bool = False
+    variables: Variables = None
+    threshold: float | None = None
+    missing: Missing = "pairwise"
+    formula_style: Style = "unicode"
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def __init__(
-        self,
-        min_threshold: float = 0.002,
-        max_threshold: float = 0.5,
-        max_iter: int = 20,
-        prune: bool = False,
-        *,
-        max_solutions: int | None = 10_000,
-        max_seconds: float | None = 600,
-        null_feature: bool = False,
-        feature_names: FeatureNames = "tags",
-        handle_unknown: HandleUnknown = "warn",
-        keep_columns: bool = False,
-        variables: Variables = None,
-        threshold: float | None = None,
-        missing: Missing = "pairwise",
-        formula_style: Style = "unicode",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.min_threshold = min_threshold
-        self.max_threshold = max_threshold
-        self.max_iter = max_iter
-        self.prune = prune
-        self.max_solutions = max_solutions
-        self.max_seconds = max_seconds
-        self.null_feature = null_feature
-        self.feature_names = feature_names
-        self.handle_unknown = handle_unknown
-        self.keep_columns = keep_columns
-        self.variables = variables
-        self.threshold = threshold
-        self.missing = missing
-        self.formula_style = formula_style
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    if not TYPE_CHECKING:
 
-    @property
-    def solutions_(self) -> tuple[ufc.Solution, ...]:
-        return self._require_path().solutions
-
-    @property
-    def front_(self) -> tuple[ufc.Solution, ...]:
-        path = self._require_path()
-        return tuple(path.solutions[k] for k in path.front)
-
-    @property
-    def closest_point_(self) -> ufc.Solution:
-        path = self._require_path()
-        return path.solutions[path.closest]
-
-    @property
-    def complete_(self) -> bool:
-        return self._require_path().complete
-
-    @property
-    def covered_from_(self) -> float:
-        return self._require_path().covered_from
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in _OF_PATH:
+                check_is_fitted(self, "feature_set_")
+                raise AttributeError(_ONLY_CLOSEST)
+            super().__getattr__(name)
 
     def solution(self, which: int | ufc.Solution) -> UFC:
-        """Return a solution, given by its position in ``solutions_`` or itself, as a fitted model.
+        """Return a solution, or the one at a position in ``solutions_``, as a fitted model.
 
-        It is constructed again from the training data, because only the indicators of each
-        solution are kept.
+        The model is fitted again, because a path keeps only the indicators of its solutions.
         """
-        solutions = self._require_path().solutions
+        solutions = self.solutions_
         if not isinstance(which, ufc.Solution):
             if which not in range(len(solutions)):
-                raise InputError(f"there is no solution {which}: there are {len(solutions)}")
+                raise InputError(f"there is no solution {which}: the last is {len(solutions) - 1}")
             which = solutions[which]
-        if self._training is None:
-            raise AttributeError(_ONLY_CLOSEST)
         model = UFC(
             ufc.Threshold(which.threshold, prune=self.prune),
             max_iter=which.iterations,
@@ -196,21 +157,21 @@ class UFCPath(InvertibleConstructor):
         return model
 
     def result_of(self, threshold: float, max_iter: int) -> ufc.Solution:
-        """Return the one of ``solutions_`` that ``UFC(threshold, max_iter=max_iter)`` gives."""
-        found = self._require_path().result_of(threshold, max_iter)
+        """Return the solution that ``UFC(threshold, max_iter=max_iter)`` gives."""
+        found = self._path.result_of(threshold, max_iter)
         if found is None:
             raise InputError(
-                f"uFC({threshold}, {max_iter}) is not covered: λ goes from {self.covered_from_} to "
-                f"{self.max_threshold} here, and iterations from 1 to {self.max_iter}"
+                f"uFC({threshold}, {max_iter}) is not covered: this path has λ from "
+                f"{self.covered_from_} to {self.max_threshold} and 1 to {self.max_iter} iterations"
             )
         return found
 
     def get_solutions(self, backend: Backend | None = None) -> Any:
-        """Return a table of ``solutions_``, with ``on_front`` and ``is_closest`` marked.
+        """Return a table of ``solutions_``, with columns ``on_front`` and ``is_closest``.
 
         ``backend`` is the kind of table, as in ``get_features``.
         """
-        path = self._require_path()
+        path = self._path
         on_front = {*path.front}
         names = ("threshold", *(field.name for field in fields(ufc.Solution)), "distance")
         table: dict[str, list[Any]] = {
@@ -241,7 +202,10 @@ class UFCPath(InvertibleConstructor):
             null_feature=self.null_feature,
             watch=report,
         )
-        self._path, self._training = path, store
+        self._path, self._training, self.solutions_ = path, store, path.solutions
+        self.front_ = tuple(path.solutions[k] for k in path.front)
+        self.closest_point_ = path.solutions[path.closest]
+        self.complete_, self.covered_from_ = path.complete, path.covered_from
         self.n_distinct_rows_ = path.n_distinct_rows
         chosen = self.solution(path.closest)
         self.feature_set_, self.history_ = chosen.feature_set_, chosen.history_
@@ -252,10 +216,9 @@ class UFCPath(InvertibleConstructor):
         problem = None
         if not path.complete:
             problem = (
-                f"the budget was spent after {len(path.solutions)} solutions: only λ from "
-                f"{path.covered_from:.4f} to {self.max_threshold} is covered, and the closest "
-                f"point is that of this part. Raise max_solutions or max_seconds, or raise "
-                f"min_threshold"
+                f"the search stopped after {len(path.solutions)} solutions and covered only λ from "
+                f"{path.covered_from:.4f} to {self.max_threshold}, so its closest point may not be "
+                f"the best. Raise max_solutions, max_seconds or min_threshold"
             )
         elif len(path.solutions) == 1 and not path.solutions[0].iterations:
             problem = (
@@ -282,7 +245,9 @@ class UFCPath(InvertibleConstructor):
         is_right = ending == ufc.Ending(solutions=ending.solutions, threshold=ending.threshold)
         is_known = None not in (ending.solutions, ending.threshold)
         has_more = model.new_rows or model.suggestions
-        ufc.check_source(is_right and is_known and not has_more, "it does not belong to a path")
+        ufc.check_source(
+            is_right and is_known and not has_more, "its ending does not belong to a path"
+        )
         stop = ufc.NoStop(self.null_feature)
         run = model.restore(self._plan(), stop, ufc.Ending(), max_iter=self.max_iter)
         self.feature_set_, self.history_ = run.feature_set, run.history
@@ -291,14 +256,8 @@ class UFCPath(InvertibleConstructor):
 
     @property
     def has_path(self) -> bool:
-        """Return True if all solutions are known; a model read from a file has only the closest."""
-        return self._path is not None
-
-    def _require_path(self) -> ufc.Path:
-        if self._path is not None:
-            return self._path
-        check_is_fitted(self, "feature_set_")
-        raise AttributeError(_ONLY_CLOSEST)
+        """Return True if all solutions are known; a model file has only the closest point."""
+        return "_path" in vars(self)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

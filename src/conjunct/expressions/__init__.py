@@ -1,4 +1,4 @@
-"""What a feature is: a formula over named primitives, and its text."""
+"""Features as formulas over named primitives, and their text."""
 
 import lazy_loader
 

@@ -1,12 +1,11 @@
-"""The kinds of expression: primitive, negation, conjunction; disjunction, constant; counts.
+"""Expressions: primitives, negations, conjunctions, disjunctions, constants and counts.
 
-uFC and the FRINGE family make the first three, and trees that count literals make ``AtLeast`` and
-``Exactly``. Simplification needs disjunctions and constants.
+uFC and the FRINGE family make primitives, negations and conjunctions. Trees that count literals
+make ``AtLeast`` and ``Exactly``. Simplification needs disjunctions and constants.
 
-Expressions share their operands, so twenty iterations of pairing may stand for a formula
-with a million literals in a few dozen nodes. Nothing here expands that graph: building,
-comparing, hashing and measuring look at the operands only, walks visit each node once, and
-no walk recurses.
+Expressions share operands, so a few dozen nodes may stand for a formula with a million literals.
+Nothing here expands this graph: building, comparing, hashing and measuring look only at operands,
+and walks visit each node once, without recursion.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, final
 
 Style: TypeAlias = Literal["unicode", "ascii", "latex"]
 
-# Literals of a formula that is shown in full; of longer ones, `text` writes out all.
+# Maximum number of literals to show in full; `text` has no such limit.
 _LONGEST_SHOWN = 1_000
 
 
 class Expression:
     """A Boolean formula over named primitives; immutable and hashable.
 
-    Equality ignores the order of operands, and the nesting of conjunctions and of disjunctions, and
-    nothing else: it compares structure, not logic, so ``And(a, a) != a`` and ``Not(Not(a)) != a``.
+    Equality ignores the order of operands and the nesting of conjunctions or disjunctions. It
+    compares structure rather than logic: ``And(a, a) != a`` and ``Not(Not(a)) != a``.
 
     Examples
     --------
@@ -39,7 +38,7 @@ class Expression:
     __slots__ = ("__weakref__", "_digest", "_length", "children")
 
     children: tuple[Expression, ...]
-    """The expressions that this one is built from, as they were given; none for a primitive."""
+    """The operands of this expression in their original order; none for a primitive."""
     _digest: int
     _length: int
 
@@ -53,12 +52,12 @@ class Expression:
 
     @property
     def digest(self) -> int:
-        """128-bit fingerprint: the same for equal expressions, on every machine and run."""
+        """Return a 128-bit fingerprint, the same for equal expressions on all machines."""
         return self._digest
 
     @property
     def length(self) -> int:
-        """Number of literal occurrences, counted with repetition.
+        """Return the number of literals, counted with repetition.
 
         >>> And(Primitive("a"), Not(Primitive("a"))).length
         2
@@ -67,7 +66,7 @@ class Expression:
 
     @property
     def literals(self) -> frozenset[Expression]:
-        """The distinct literals as written: those of ``¬(a ∧ ¬b)`` are ``a`` and ``¬b``."""
+        """Return the distinct literals as written: ``¬(a ∧ ¬b)`` has ``a`` and ``¬b``."""
         found: set[Expression] = {self} if isinstance(self, Primitive) else set()
         for node in nodes(self):
             if isinstance(node, Not) and isinstance(node.operand, Primitive):
@@ -78,7 +77,7 @@ class Expression:
 
     @property
     def primitives(self) -> frozenset[str]:
-        """The names of the primitives in the formula.
+        """Return the names of the primitives in the formula.
 
         >>> sorted(Not(And(Primitive("tree"), Not(Primitive("forest")))).primitives)
         ['forest', 'tree']
@@ -86,7 +85,7 @@ class Expression:
         return frozenset(node.name for node in nodes(self) if isinstance(node, Primitive))
 
     def evaluate(self, values: Mapping[str, bool]) -> bool:
-        """Return the truth value of the formula, given one for each of its primitives.
+        """Return the truth value of the formula, given the values of its primitives.
 
         Raises
         ------
@@ -98,9 +97,9 @@ class Expression:
         >>> (Primitive("sky") & ~Primitive("building")).evaluate({"sky": True, "building": False})
         True
         """
-        from conjunct.expressions.truth import combine_columns  # it needs the classes below
+        from conjunct.expressions.truth import combine_columns  # which needs the classes below
 
-        # columns of a single case
+        # columns with a single case
         known: dict[int, int] = {}
         for node in nodes(self):
             if isinstance(node, Primitive):
@@ -111,7 +110,7 @@ class Expression:
         return bool(known[id(self)])
 
     def simplify(self) -> Expression:
-        """Return a short formula that is true exactly where this one is.
+        """Return a short equivalent formula.
 
         >>> sky, tree = Primitive("sky"), Primitive("tree")
         >>> print((~(sky & tree) & tree).simplify())
@@ -122,7 +121,7 @@ class Expression:
         return simplify(self)
 
     def to_dnf(self) -> Expression:
-        """Return an equivalent disjunction of conjunctions of literals, without redundant ones.
+        """Return an equivalent disjunction of conjunctions of literals, without redundant terms.
 
         >>> sky, tree, road = map(Primitive, ("sky", "tree", "road"))
         >>> print((sky & ~(tree & road)).to_dnf())
@@ -133,7 +132,7 @@ class Expression:
         return to_dnf(self)
 
     def text(self, style: Style = "unicode") -> str:
-        """Write the formula out, in the order it was built; see `text.render`.
+        """Render the formula in its original order; see `text.render`.
 
         >>> Not(And(Primitive("tree"), Not(Primitive("forest")))).text("ascii")
         '~(tree & ~forest)'
@@ -155,16 +154,16 @@ class Expression:
         return self._digest == other._digest if isinstance(other, Expression) else NotImplemented
 
     def __hash__(self) -> int:
-        # Of an int, not of bytes: sets then iterate in the same order in every process.
+        # Hashes of ints, unlike bytes, give sets the same order in all processes.
         return hash(self._digest)
 
     def __str__(self) -> str:
-        """Write the formula out; a conjunction that is too long to read is shown by its tags."""
+        """Render the formula; a conjunction that is too long is shown by its tags."""
         if self._length <= _LONGEST_SHOWN or not isinstance(self, And):
             return self.text()
         from conjunct.expressions.text import pattern_text
 
-        # what is asserted: primitives, and conjunctions inside conjunctions
+        # asserted primitives, including those in nested conjunctions
         names, seen, pending = set(), {id(self)}, [self]
         while pending:
             for part in pending.pop().operands:
@@ -177,7 +176,7 @@ class Expression:
         return pattern_text([*names], is_rest=is_rest)
 
     def __repr__(self) -> str:
-        # A debugger must be able to show an expression that is too long to write out.
+        # A debugger must be able to show an expression of any length.
         if self._length > _LONGEST_SHOWN:
             return f"<{type(self).__name__} of about 2**{self._length.bit_length() - 1} literals>"
         return f"parse({self.text('ascii')!r})"
@@ -195,13 +194,13 @@ class Expression:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Expression], tuple[object]]:
-        # pickle would recurse into the operands; a flat list has no depth and keeps sharing.
+        # pickle would recurse into operands, but a flat tuple has no depth and keeps sharing
         return unpack, (pack(self),)
 
 
 @final
 class Primitive(Expression):
-    """A column of the data, by name. Any string is a name, even an empty one.
+    """A column of the data, by name. Any string is a valid name, even an empty one.
 
     Examples
     --------
@@ -270,7 +269,7 @@ class Constant(Expression):
 
 
 class _Connective(Expression):
-    """Two or more expressions, as they were given; their order and nesting do not count."""
+    """Two or more expressions in their original order; equality ignores order and nesting."""
 
     __slots__ = ("_count", "_sorted", "_sum", "operands")
     __match_args__ = ("operands",)
@@ -284,10 +283,10 @@ class _Connective(Expression):
         _check_operands(kind.__name__, operands)
         _set(self, "operands", operands)
         _set(self, "_sorted", None)
-        # Flattened, the operands are a multiset. Adding their digests identifies it without
-        # sorting or expanding: a nested conjunction brings its own sum. The sum is exact, because
-        # modulo 2**128 a hundred and twenty-eight doublings of any expression come to 0. It is
-        # hashed once more so that a conjunction under a Not is not the sum of its parts.
+        # The flattened operands are a multiset. The sum of their digests identifies it without
+        # sorting or expanding, because a nested conjunction adds its own sum. The sum is exact:
+        # modulo 2**128, doubling an expression 128 times would give 0. Another hash makes a
+        # conjunction under a Not differ from the sum of its parts.
         _set(self, "_sum", sum(x._sum if isinstance(x, kind) else x._digest for x in operands))
         _set(self, "_count", sum(x._count if isinstance(x, kind) else 1 for x in operands))
         digest = _digest(kind.__name__.lower().encode(), f"{self._count:x} {self._sum:x}".encode())
@@ -296,7 +295,7 @@ class _Connective(Expression):
 
 @final
 class And(_Connective):
-    """The conjunction of two or more expressions; `operands` keeps them as they were given.
+    """The conjunction of two or more expressions; `operands` keeps their order and nesting.
 
     Examples
     --------
@@ -310,7 +309,7 @@ class And(_Connective):
 
 @final
 class Or(_Connective):
-    """The disjunction of two or more expressions; `operands` keeps them as they were given.
+    """The disjunction of two or more expressions; `operands` keeps their order and nesting.
 
     Examples
     --------
@@ -353,15 +352,15 @@ class Counted(Expression):
 
     @property
     def most(self) -> int:
-        """The largest number of true operands with which it holds; ``number`` is the smallest."""
+        """Return the largest number of true operands that satisfies it; ``number`` is the least."""
         return self.number if isinstance(self, Exactly) else len(self.operands)
 
 
 @final
 class AtLeast(Counted):
-    """At least ``number`` of the operands are true (M-of-N); literals as a rule.
+    """At least ``number`` of the operands, usually literals, are true (M-of-N).
 
-    An operand that is given twice counts twice.
+    Repeated operands count repeatedly.
 
     >>> print(AtLeast(2, [Primitive("bicycle"), Primitive("backpack"), ~Primitive("car")]))
     at least 2 of {bicycle, backpack, ¬car}
@@ -373,7 +372,7 @@ class AtLeast(Counted):
 
 @final
 class Exactly(Counted):
-    """Exactly ``number`` of the operands are true: a value of X-of-N; see `Count`.
+    """Exactly ``number`` of the operands are true (a value of X-of-N); see `Count`.
 
     >>> print(Exactly(0, [Primitive("bicycle"), Primitive("backpack")]))
     exactly 0 of {bicycle, backpack}
@@ -402,7 +401,7 @@ def _digest(tag: bytes, content: bytes) -> int:
 
 
 def nodes(*roots: Expression) -> list[Expression]:
-    """List each distinct node of the graph once, operands before what is built on them."""
+    """List each distinct node of the graph once, after its operands."""
     order: list[Expression] = []
     entered: set[int] = set()
     stack = [(root, False) for root in reversed(roots)]
@@ -421,14 +420,14 @@ def nodes(*roots: Expression) -> list[Expression]:
 
 
 def all_of(operands: Sequence[Expression]) -> Expression:
-    """Join any number of operands with "and"; none of them give true."""
+    """Join operands with "and"; without operands, return true."""
     if len(operands) < 2:
         return operands[0] if operands else Constant(True)
     return And(*operands)
 
 
 def any_of(operands: Sequence[Expression]) -> Expression:
-    """Join any number of operands with "or"; none of them give false."""
+    """Join operands with "or"; without operands, return false."""
     if len(operands) < 2:
         return operands[0] if operands else Constant(False)
     return Or(*operands)
@@ -436,12 +435,12 @@ def any_of(operands: Sequence[Expression]) -> Expression:
 
 @final
 class Count:
-    """A number of true expressions (X-of-N); a comparison with a number is an expression.
+    """A number of true expressions (X-of-N); comparing it with a number gives an expression.
 
     Parameters
     ----------
     operands : iterable of Expression
-        Two or more, literals as a rule. One that is given twice counts twice.
+        Two or more expressions, usually literals. Repeated operands count repeatedly.
 
     Examples
     --------
@@ -484,13 +483,13 @@ class Count:
 
 
 Packed: TypeAlias = tuple[Any, ...]
-"""One entry per node, operands first and referred to by position: a str is a primitive, a bool a
-constant, an int the negation of an earlier entry, a tuple a conjunction (True) or a disjunction
-(False) of earlier entries; with a number, at least (True) or exactly (False) that many of them."""
+"""One entry per node, after its operands, which are given by position. A str is a primitive, a bool
+a constant, an int the negation of an entry, and a tuple a conjunction (True) or a disjunction
+(False) of entries; with a number, at least (True) or exactly (False) that many of them."""
 
 
 def pack(root: Expression) -> Packed:
-    """Write an expression as a flat tuple, in which shared parts occur once.
+    """Convert an expression to a flat tuple, in which shared parts occur once.
 
     >>> pack(Not(Primitive("sky")) & Primitive("tree"))
     ('sky', 0, 'tree', (True, (1, 2)))
@@ -513,7 +512,7 @@ def pack(root: Expression) -> Packed:
 
 
 def unpack(packed: Packed) -> Expression:
-    """Build the expression that `pack` wrote.
+    """Rebuild an expression from the output of `pack`.
 
     >>> print(unpack(("sky", 0, "tree", (True, (1, 2)))))
     ¬sky ∧ tree

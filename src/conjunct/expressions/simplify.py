@@ -1,9 +1,9 @@
-"""Formulas that say the same in fewer literals.
+"""Equivalent formulas with fewer literals.
 
-Up to `MAX_VARIABLES` primitives everything is judged on the truth table: the formula and its
-negation as irredundant sums of products, both factored, and the formula as it was built, each
-without what its surroundings make redundant; the shortest wins. Beyond that, rules that hold
-whatever the values, and the truth table of each part that is small enough.
+Up to `MAX_VARIABLES` primitives, simplification uses the truth table. Candidates are the original
+formula, and the factored irredundant sums of products of the formula and of its negation, all
+without redundant parts. The shortest wins. Larger formulas are simplified by logical rules, and
+by the truth tables of parts that are small enough.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ Form: TypeAlias = Literal["built", "nested", "dnf", "simplified"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 MAX_WORK = 1_000_000
-"""The most operands that the rules look at, which takes about a second."""
+"""Maximum number of operands for the rules, which takes about a second."""
 
-# Pruning looks at all cases for each literal: at most this many in total.
+# Pruning checks all cases for each literal: at most this many in total.
 _MOST_PRUNED = 256 << 16
 # Formulas of more primitives are divided into parts of at most this many.
 _PART_VARIABLES = 16
@@ -57,7 +57,7 @@ _LONGEST_ARRANGED = 5_000  # literals
 
 
 def in_form(expression: Expression, form: Form) -> Expression:
-    """Return the formula as built, with common parts taken out, as a DNF, or the shortest found.
+    """Return a formula as built, factored, as a DNF, or the shortest found.
 
     >>> from conjunct import parse
     >>> for form in FORMS:
@@ -84,11 +84,10 @@ def in_form(expression: Expression, form: Form) -> Expression:
 
 
 def simplify(expression: Expression, rows: _Cases | None = None) -> Expression:
-    """Return the shortest equivalent formula found; never longer than the formula itself.
+    """Return the shortest equivalent formula found, which is never longer than the original.
 
-    With ``rows``, it need agree on those only. Time is bounded: a truth table has at most 4 million
-    cases, sums of more than `MAX_TERMS` products are given up, and the rules for larger formulas
-    stop after a given amount of work.
+    With ``rows``, it only needs to agree on these rows. Time is bounded by the sizes of truth
+    tables (4 million cases) and sums (`MAX_TERMS` products), and by `MAX_WORK` for the rules.
     """
     built, names = _reduce(expression)
     candidates = [built]
@@ -107,10 +106,9 @@ def simplify(expression: Expression, rows: _Cases | None = None) -> Expression:
 
 
 def simplify_on(expression: Expression, columns: Mapping[str, int], n_rows: int) -> Expression:
-    """Return a short formula that agrees with this one on given rows, and perhaps not on others.
+    """Return a short formula that agrees with this one on the given rows, but maybe not on others.
 
-    Combinations of its primitives that occur in no row do not matter. ``columns`` has for each
-    primitive the rows in which it is true: bit ``k`` is row ``k``.
+    ``columns`` holds, for each primitive, the rows in which it is true: bit ``k`` is row ``k``.
 
     >>> from conjunct import parse
     >>> rows = {"water": 0b0111, "cascade": 0b0011}  # no cascade without water
@@ -124,9 +122,9 @@ def simplify_on(expression: Expression, columns: Mapping[str, int], n_rows: int)
 def to_dnf(expression: Expression) -> Expression:
     """Return an equivalent disjunction of conjunctions of literals.
 
-    Up to `MAX_VARIABLES` primitives no term and no literal can be left out. Beyond, the formula
-    is multiplied out, and terms that imply another one are dropped. More than `MAX_TERMS` terms are
-    an `InputError`.
+    Up to `MAX_VARIABLES` primitives, no term or literal is redundant. Larger formulas are
+    multiplied out, without terms that imply another. More than `MAX_TERMS` terms are an
+    `InputError`.
     """
     built, names = _reduce(expression)
     try:
@@ -148,7 +146,7 @@ def to_dnf(expression: Expression) -> Expression:
 
 @dataclass(frozen=True)
 class _Cases:
-    """Columns of the primitives and of "always", and the cases in which formulas must agree."""
+    """Columns of the primitives and of "true", and the cases in which formulas must agree."""
 
     columns: Mapping[str, int]
     everywhere: int
@@ -156,7 +154,7 @@ class _Cases:
     _known: dict[int, int] = field(default_factory=dict)
 
     def column(self, expression: Expression) -> int:
-        """Compute the column of a formula, that of each part once."""
+        """Compute the column of a formula, and of each of its parts once."""
         known = self._known
         if expression.digest not in known:
             for node in nodes(expression):
@@ -171,7 +169,7 @@ class _Cases:
 
 
 class _Table(NamedTuple):
-    """The truth tables that a formula must lie between, over the primitives in some order."""
+    """Lower and upper truth tables of a formula, for an order of the primitives."""
 
     names: Sequence[str]
     lower: int
@@ -196,7 +194,7 @@ def _make_tables(built: Expression, names: Sequence[str], rows: _Cases | None) -
 
 
 def _factor_table(table: _Table) -> Iterator[Expression]:
-    """Factor the function, and negate its factored negation, unless they are too long."""
+    """Yield the factored function and the negated factored negation, unless they are too long."""
     names, lower, upper, cases = table
     outside = (cases.everywhere ^ upper, cases.everywhere ^ lower)
     for (one, other), negated in (((lower, upper), False), (outside, True)):
@@ -208,10 +206,10 @@ def _factor_table(table: _Table) -> Iterator[Expression]:
 
 
 def _simplify_parts(built: Expression) -> Expression:
-    """Simplify a formula of many primitives in parts of few.
+    """Simplify a formula of many primitives in parts with few primitives.
 
-    Operands form a part as long as their primitives fit one truth table, those that share most
-    first, so that one of them need not repeat the other.
+    Operands form a part if their primitives fit into one truth table. Those that share the most
+    primitives come first, to remove repetitions.
     """
     order = nodes(built)
     if len(order) > _MOST_DIVIDED:
@@ -248,7 +246,7 @@ def _simplify_parts(built: Expression) -> Expression:
 
 
 def _reduce(expression: Expression) -> tuple[Expression, list[str]]:
-    """Simplify cheaply, and list the remaining primitives in the order of the given formula."""
+    """Apply the rules, and list the remaining primitives in the order of the original formula."""
     built = _apply_rules(expression)
     kept = built.primitives
     names = (node.name for node in nodes(expression) if isinstance(node, Primitive))
@@ -256,7 +254,7 @@ def _reduce(expression: Expression) -> tuple[Expression, list[str]]:
 
 
 def _best(candidates: Sequence[Expression]) -> Expression:
-    """Return the first of the shortest formulas with the fewest counts, then the fewest signs."""
+    """Return the shortest formula; ties go to fewer counts, then shorter text, then the first."""
     shortest = min(candidate.length for candidate in candidates)
     best = [candidate for candidate in candidates if candidate.length == shortest]
     if shortest > _LONGEST_ARRANGED:
@@ -276,23 +274,22 @@ _FALSE: Part = ~_TRUE
 
 
 class _TooMuchWorkError(Exception):
-    """Raised for a formula that is too large for the rules."""
+    """A formula is too large for the rules."""
 
 
 def _apply_rules(expression: Expression) -> Expression:
-    """Shorten a formula of any size by rules that do not look at its truth values.
+    """Shorten a formula of any size by logical rules, without its truth table.
 
-    A conjunction is a set: repetitions are dropped, a contradiction makes it false, and an operand
-    need not repeat what the others say: ``building ∧ ¬(sky ∧ building)`` is ``building ∧ ¬sky``.
-    At least one of some is a disjunction, and all of them, or none, a conjunction. Negations are
-    pushed down to primitives and counts, and shared parts stay shared. A formula that would take
-    more than `MAX_WORK` is returned unchanged.
+    A conjunction is a set: repetitions are dropped, a contradiction makes it false, and operands
+    lose redundant parts: ``building ∧ ¬(sky ∧ building)`` is ``building ∧ ¬sky``. "At least one"
+    becomes a disjunction; "all" and "none" become conjunctions. Negations move to primitives and
+    counts, and shared parts stay shared. More work than `MAX_WORK` leaves the formula unchanged.
     """
     parts = _Parts()
     of: dict[int, Part] = {}
     order = nodes(expression)
     uses = Counter(id(child) for node in order for child in node.children)
-    # a conjunction that stands in one other only hands its operands up to that
+    # a conjunction that is used once, in another conjunction, is merged into it
     inner = {
         id(child)
         for node in order
@@ -330,10 +327,10 @@ def _apply_rules(expression: Expression) -> Expression:
 
 
 class _Parts:
-    """Numbered primitives, conjunctions and counts; equal ones have one number."""
+    """Numbered primitives, conjunctions and counts; equal ones share a number."""
 
     def __init__(self) -> None:
-        # an ordered set each; none for a primitive or count
+        # ordered sets, empty for primitives and counts
         self._members: list[dict[Part, None]] = [{}]
         self._primitives: dict[Part, Primitive] = {}
         self._counts: dict[Part, tuple[type[Counted], int, list[Part]]] = {}
@@ -346,7 +343,7 @@ class _Parts:
         return number
 
     def conjoin(self, operands: Iterable[Part]) -> Part:
-        """Join the operands, applying the rules until none applies."""
+        """Join operands with "and", applying the rules until nothing changes."""
         members = self._flatten(operands)
         while True:
             if any(~member in members for member in members):
@@ -359,12 +356,12 @@ class _Parts:
             members = shorter
 
     def count(self, kind: type[Counted], number: int, operands: Sequence[Part]) -> Part:
-        """Ask for ``number`` of the operands, without those that are certain."""
+        """Count the operands, without those that are certain."""
         times = Counter(operands)
         number -= times.pop(_TRUE, 0)
         times.pop(_FALSE, None)
         for operand in [x for x in times if x >= 0 and ~x in times]:
-            # of a and ¬a one is true
+            # one of a and ¬a is true
             pairs = min(times[operand], times[~operand])
             times -= Counter({operand: pairs, ~operand: pairs})
             number -= pairs
@@ -394,7 +391,7 @@ class _Parts:
         return members
 
     def _reduce_within(self, member: Part, members: dict[Part, None]) -> Iterable[Part]:
-        """Simplify a member for where all others hold; return nothing if it then holds as well."""
+        """Simplify a member, given all others; return nothing if they imply it."""
         inner = self._members[~member] if member < 0 else {}
         self._work += len(inner)
         if not inner:
@@ -418,7 +415,7 @@ class _Parts:
         return self._numbers[key]
 
     def expression(self, part: Part) -> Expression:
-        """Build the expression of a part, negations pushed down to the primitives."""
+        """Build the expression of a part, with negations only on primitives and counts."""
         built: dict[Part, Expression] = {_TRUE: Constant(True), _FALSE: Constant(False)}
         pending = [part]
         while pending:
@@ -449,10 +446,10 @@ class _Parts:
 
 
 def _expand_counts(expression: Expression) -> Expression:
-    """Replace counts with conjunctions and disjunctions of their operands, which share parts.
+    """Replace counts with conjunctions and disjunctions, which share parts.
 
-    At least k of the operands after the i-th are true where at least k of those after the next
-    are, or the next and at least k − 1 of those.
+    At least k of some operands are true if at least k of the rest are, or if the first and at
+    least k − 1 of the rest are.
     """
 
     def at_least(operands: Sequence[Expression], number: int) -> Expression:
@@ -478,11 +475,11 @@ def _expand_counts(expression: Expression) -> Expression:
 
 
 def _prune(expression: Expression, cases: _Cases) -> Expression:
-    """Drop what its surroundings make redundant in all cases of interest, unless it takes too long.
+    """Drop operands that are redundant in all relevant cases, unless this takes too long.
 
-    An operand of a conjunction matters only where all the others are true, one of a disjunction
-    only where all the others are false. If it is constant in the cases in which it matters, it is
-    dropped; otherwise its own operands are pruned.
+    An operand of a conjunction matters only where all others are true, and one of a disjunction
+    only where all others are false. If it is constant there, it is dropped; otherwise its own
+    operands are pruned.
     """
     work = expression.length * cases.everywhere.bit_length()
     return _prune_where(expression, cases, cases.care) if work <= _MOST_PRUNED else expression
@@ -501,7 +498,7 @@ def _prune_where(expression: Expression, cases: _Cases, care: int) -> Expression
     is_and = isinstance(expression, And)
     operands = list(expression.operands)
     columns = [cases.column(operand) for operand in operands]
-    # the longest first: if the others imply it, it is the one to drop
+    # longest first, because it is the best one to drop
     for k in sorted(range(len(operands)), key=lambda k: -operands[k].length):
         matters = care
         for other, its_column in enumerate(columns):
@@ -515,7 +512,7 @@ def _prune_where(expression: Expression, cases: _Cases, care: int) -> Expression
 
 
 def _negate(expression: Expression) -> Expression:
-    """Negate a formula, pushing the negation down to its primitives and counts."""
+    """Negate a formula by negating its primitives and counts."""
     if isinstance(expression, Constant):
         return Constant(not expression.value)
     if isinstance(expression, Not):
@@ -529,10 +526,10 @@ def _negate(expression: Expression) -> Expression:
 def _arrange(
     expression: Expression, names: Sequence[str], *, keep_terms: bool = False
 ) -> Expression:
-    """Put operands in the order of ``names``, literals before groups.
+    """Sort operands in the order of ``names``, with literals before groups.
 
-    A disjunction of literals that are mostly negations reads better as the negation of a
-    conjunction, and is written like that unless ``keep_terms``.
+    A disjunction of mostly negated literals becomes the negation of a conjunction, which is easier
+    to read, unless ``keep_terms`` is set.
     """
     if expression.length > _LONGEST_ARRANGED:
         return expression

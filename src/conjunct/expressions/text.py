@@ -1,9 +1,8 @@
-"""Expressions as text for people and for LaTeX, their canonical order, and text to expressions.
+"""Expressions as text, their canonical order, and parsing.
 
-The canonical order breaks ties between pairs. It is that of canonical texts, in which equal
-expressions are written the same. After many iterations a text may be longer than a book, so
-`compare_canonical` compares two formulas part by part. They almost always share most of their
-parts: a shared node is skipped whole, and a part is opened only where the two differ.
+The canonical order breaks ties between pairs. It is the order of canonical texts, which are the
+same for equal expressions. Because these texts may be longer than a book, `compare_canonical`
+compares formulas part by part. It skips shared nodes and opens a part only where the two differ.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from conjunct.expressions.expression import (
 )
 
 OPERATORS = '∧∨¬&|~()"\\'
-"""Characters with a meaning in formulas: a name that has one of them is quoted."""
+"""Characters with a meaning in formulas. Names with one of them are quoted."""
 
 CONSTANTS = {"⊤": True, "true": True, "⊥": False, "false": False}
-"""The words for "always" and "never"; a name that is one of them is quoted."""
+"""The constants. Names that equal one of them are quoted."""
 
 COUNT = re.compile(r"(at least|exactly) ([0-9]{1,9}) of \{")
-"""The beginning of a count, which ``}`` ends. A name that begins like this is quoted."""
+"""The beginning of a count, which ends with ``}``. Names that begin like this are quoted."""
 
 SEPARATORS = ",{}"
-"""Characters for which a name is quoted inside the braces of a count only."""
+"""Characters with a meaning in the braces of a count. Names with one of them are quoted there."""
 
 MAX_LITERALS = 10_000_000
-"""A formula with more literals is refused: its nodes may be few, but its text would not fit."""
+"""Formulas with more literals are refused, because their text would not fit into memory."""
 
 CHUNKS_BETWEEN = " · "
-"""Between the chunks of a row."""
+"""The separator between the chunks of a row."""
 
 _TAGS_BETWEEN = " + "
 _REST = " (rest)"
@@ -57,11 +56,11 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    # In the default encoding these three print as other characters.
+    # In the default encoding, these three print as other characters.
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    # pdflatex knows these in math mode only, and names of numeric columns use them.
+    # pdflatex supports these only in math mode, and names of numeric columns contain them.
     "≤": r"$\leq$",
     "≥": r"$\geq$",
     "≠": r"$\neq$",
@@ -108,22 +107,22 @@ _NOTATIONS: dict[Style, _Notation] = {
 
 
 def render(expression: Expression, style: Style = "unicode") -> str:
-    r"""Write a formula out, in the order it was built, with nested conjunctions flattened.
+    r"""Render a formula in its original order, with nested conjunctions flattened.
 
-    A conjunction inside a disjunction stands in parentheses, as the other way round, so that
-    readers need not know which binds closer. The operands of a count stand in braces.
+    A conjunction inside a disjunction has parentheses, and so has the reverse, so readers need no
+    precedence rules. The operands of a count are in braces.
 
     Parameters
     ----------
     expression : Expression
     style : {"unicode", "ascii", "latex"}
-        The operators: ``∧ ∨ ¬``, ``& | ~``, or ``\wedge \vee \overline`` for use in math
-        mode. ASCII is about operators; names keep their letters.
+        The operators: ``∧ ∨ ¬``, ``& | ~``, or ``\wedge \vee \overline`` for math mode. Names
+        keep their letters in all styles.
 
     Returns
     -------
     str
-        In the first two styles `parse` reads it back. Names that could be misread are quoted.
+        A text that `parse` can read, except in LaTeX. Ambiguous names are quoted.
 
     Raises
     ------
@@ -187,7 +186,7 @@ def render(expression: Expression, style: Style = "unicode") -> str:
 
 
 def count_words(node: Counted) -> str:
-    """Write what stands before the braces of a count."""
+    """Return the words before the braces of a count."""
     return f"{'at least' if isinstance(node, AtLeast) else 'exactly'} {node.number} of "
 
 
@@ -196,18 +195,18 @@ def check_writable(expression: Expression) -> None:
     if expression.length > MAX_LITERALS:
         size = expression.length.bit_length() - 1
         raise InputError(
-            f"the formula has about 2**{size} literals: too long to write out "
-            f"(the limit is {MAX_LITERALS:,})"
+            f"the formula has about 2**{size} literals, too long to write out: the limit is "
+            f"{MAX_LITERALS:,}"
         )
 
 
 def render_conjunction(left: str, right: str, style: Style) -> str:
-    """Write a conjunction, given the texts of its two parts."""
+    """Render a conjunction, given the texts of its two parts."""
     return left + _NOTATIONS[style].conjunction + right
 
 
 def render_negation(text: str, style: Style, *, is_group: bool) -> str:
-    """Write a negation, given the text of its operand: a name, or a group of several."""
+    """Render a negation, given the text of its operand: a name, or a group."""
     notation = _NOTATIONS[style]
     if is_group:
         return notation.before_group + text + notation.after_group
@@ -215,7 +214,7 @@ def render_negation(text: str, style: Style, *, is_group: bool) -> str:
 
 
 def _quote_if_unclear(name: str, special: str) -> str:
-    """Put a name in quotes if it could be misread: an operator, or one of ``special``, is in it."""
+    """Quote a name that could be misread, such as one with an operator or ``special`` character."""
     is_clear = (
         name.isprintable()  # no controls, surrogates, bidi marks, or spaces other than " "
         and not any(character in OPERATORS or character in special for character in name)
@@ -241,18 +240,18 @@ def _escape(character: str) -> str:
 
 
 def _latex_name(name: str) -> str:
-    # Text in math mode, not \mathit: there a hyphen would be a minus and a space vanish.
-    # Typesetting distinguishes names from operators; quotes are for what cannot be seen.
+    # \textit rather than \mathit, which turns a hyphen into a minus and drops spaces.
+    # Typesetting distinguishes names from operators, so only invisible characters need quotes.
     is_visible = name.isprintable() and name != "" and not re.search(r'["\\]', name)
     return r"\textit{" + (name if is_visible else _quote(name)).translate(_LATEX_TABLE) + "}"
 
 
 def pattern_text(pattern: Sequence[str], *, is_rest: bool = False, keep_order: bool = False) -> str:
-    """Write a pattern: the primitives that a feature asserts, without those that it denies.
+    """Render a pattern: the primitives that a feature asserts, without those that it denies.
 
-    ``is_rest`` marks a feature that larger chunks have taken rows from. Different patterns have
-    different texts: names that could be misread are quoted. A pattern omits what a feature denies,
-    so ``parse`` does not read it.
+    ``is_rest`` marks a feature that lost rows to larger chunks. Ambiguous names are quoted, so
+    different patterns have different texts. ``parse`` cannot read patterns, because they omit the
+    denied primitives.
 
     Examples
     --------
@@ -275,7 +274,7 @@ def pattern_text(pattern: Sequence[str], *, is_rest: bool = False, keep_order: b
 
 
 def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a key that sorts names with whole numbers by these: F2 before F10."""
+    """Return a sort key that orders whole numbers in names by value: F2 before F10."""
     keys = []
     for digits, text in re.findall(r"([0-9]+)|([^0-9]+)", name):
         number = digits.lstrip("0")
@@ -284,7 +283,7 @@ def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def parse_pattern(text: str) -> tuple[str, ...]:
-    """Read the tags of a pattern as ``pattern_text`` writes them, in any order.
+    """Parse the tags of a pattern in the format of ``pattern_text``, in any order.
 
     Examples
     --------
@@ -302,11 +301,11 @@ _Piece = Expression | str
 
 
 def canonical_text(expression: Expression) -> str:
-    """Write the text that equal expressions share, used to break ties.
+    """Return the text that equal expressions share, used to break ties.
 
-    Raw names, ``~`` for not, nested conjunctions and disjunctions flattened, operands in
-    code-point order of their own canonical texts. Names are not quoted, so it orders expressions
-    but does not identify them: ``Primitive("a & b")`` reads like ``And(a, b)``.
+    Nested conjunctions and disjunctions are flattened, and operands are in code-point order of
+    their canonical texts. Because names are not quoted, different expressions may share a text:
+    ``Primitive("a & b")`` and ``And(a, b)``.
 
     Examples
     --------
@@ -328,8 +327,7 @@ def canonical_text(expression: Expression) -> str:
 
 
 def compare_canonical(left: Expression, right: Expression) -> int:
-    """Return −1, 0 or 1 as the canonical text of ``left`` is less than, equal to or greater than
-    that of ``right``; if the names make two different formulas read alike, their digests decide.
+    """Return −1, 0 or 1 to order two expressions by canonical text, then by digest.
 
     Examples
     --------
@@ -344,11 +342,11 @@ def compare_canonical(left: Expression, right: Expression) -> int:
 
 
 canonical_key = cmp_to_key(compare_canonical)
-"""For ``sorted(..., key=canonical_key)``."""
+"""The key for ``sorted(..., key=canonical_key)``."""
 
 
 def _sort_operands(root: Expression) -> None:
-    """Cache the operands of connectives and counts in canonical order, connectives flattened."""
+    """Cache the sorted operands of connectives, which are flattened, and of counts."""
     pending = [root]
     while pending:
         node = pending[-1]
@@ -359,7 +357,7 @@ def _sort_operands(root: Expression) -> None:
                 part = part.operand
             if isinstance(part, And | Or | Counted) and part._sorted is None:
                 unsorted.append(part)
-        if unsorted:  # operands first: a comparison opens sorted ones only
+        if unsorted:  # operands first, because a comparison needs them sorted
             pending += unsorted
             continue
         pending.pop()
@@ -375,7 +373,7 @@ _as_operand = cmp_to_key(_compare_operands)
 
 
 def _flatten(connective: And | Or) -> list[Expression]:
-    """List the operands, and those of operands of the same kind in their place."""
+    """List the operands, replacing operands of the same kind by their own operands."""
     parts: list[Expression] = []
     pending: list[Expression] = [connective]
     while pending:
@@ -390,7 +388,7 @@ def _flatten(connective: And | Or) -> list[Expression]:
 
 
 def _compare_pieces(ours: list[_Piece], theirs: list[_Piece]) -> int:
-    # the unread pieces of each text, next one last
+    # unread pieces of each text, in reverse order
     while ours and theirs:
         mine, other = ours.pop(), theirs.pop()
         if mine == other:
@@ -411,7 +409,7 @@ def _compare_pieces(ours: list[_Piece], theirs: list[_Piece]) -> int:
 
 
 def _open(node: Any) -> list[_Piece]:
-    """List the pieces of a node's canonical text, one level down."""
+    """List the pieces of a node's canonical text, one level deep."""
     if isinstance(node, Primitive):
         return [node.name] if node.name else []
     if isinstance(node, Not):
@@ -420,17 +418,17 @@ def _open(node: Any) -> list[_Piece]:
         return ["true" if node.value else "false"]
     between = ", " if isinstance(node, Counted) else " | " if isinstance(node, Or) else " & "
     pieces: list[_Piece] = []
-    for operand in node._sorted or ():  # they were sorted before any comparison
+    for operand in node._sorted or ():  # sorted before any comparison
         pieces += [between, *_enclose(operand)]
     return [count_words(node) + "{", *pieces[1:], "}"] if isinstance(node, Counted) else pieces[1:]
 
 
 def _enclose(operand: Expression) -> list[_Piece]:
-    """List the pieces of an operand inside a larger formula: connectives in parentheses."""
+    """List the pieces of an operand, with connectives in parentheses."""
     return ["(", operand, ")"] if isinstance(operand, And | Or) else [operand]
 
 
-# Possessive repeats: an unclosed quote is given up at once instead of tried at every length.
+# Possessive repeats fail at once for an unclosed quote instead of trying every length.
 _TOKEN = re.compile(
     r"""
       (?P<and>    [∧&])
@@ -449,7 +447,7 @@ _COUNTED_TOKEN = re.compile(
     + _TOKEN.pattern.replace(r"(?P<bare>   [^", rf"(?P<bare>   [^{SEPARATORS}"),
     re.VERBOSE | re.DOTALL,
 )
-# a tag up to the next sign between tags
+# a tag up to the next separator
 _TAG = re.compile(r'\s*+(?:("(?:[^"\\]|\\.)*")|(.+?))\s*(?:\s\+\s|$)', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
@@ -461,7 +459,7 @@ _OPERATOR = "'∧', '&', '∨', '|'"
 
 
 class ExpressionSyntaxError(InputError):
-    """The text is not a formula. `column` counts characters from 1.
+    """A text is not a formula. `column` counts characters from 1.
 
     Examples
     --------
@@ -490,7 +488,7 @@ class _Token(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """A pair of parentheses or braces, or the whole text, as far as it has been read."""
+    """A pair of parentheses or braces, or the whole text, as read so far."""
 
     column: int
     count: re.Match[str] | None = None
@@ -524,19 +522,18 @@ class _Group:
 
 
 def parse(text: str) -> Expression:
-    r"""Read a formula, as `render` writes it in its Unicode and ASCII styles.
+    r"""Parse a formula in the Unicode or ASCII style of `render`.
 
     Operators may be mixed: ``∧`` or ``&``, ``∨`` or ``|``, ``¬`` or ``~``, and parentheses;
-    ``∧`` binds closer than ``∨``. ``⊤`` or ``true`` and ``⊥`` or ``false`` are constants, and
-    ``at least 2 of {a, ¬b, c}`` and ``exactly 2 of {a, ¬b, c}`` are counts. A name
-    stands bare, with single spaces inside, or in double quotes with the escapes ``\"``, ``\\``,
-    ``\n``, ``\r``, ``\t``, ``\uXXXX`` and ``\UXXXXXXXX``; in braces, one with a comma or a brace
-    needs quotes.
+    ``∧`` has precedence over ``∨``. Constants are ``⊤`` or ``true`` and ``⊥`` or ``false``. Counts
+    are ``at least 2 of {a, ¬b, c}`` and ``exactly 2 of {a, ¬b, c}``. Names are bare, with single
+    spaces inside, or in double quotes, with the escapes ``\"``, ``\\``, ``\n``, ``\r``, ``\t``,
+    ``\uXXXX`` and ``\UXXXXXXXX``. In braces, names with a comma or brace need quotes.
 
     Raises
     ------
     ExpressionSyntaxError
-        With the column and what was expected there.
+        If the text is not a formula; names the column and the expected token.
 
     Examples
     --------
@@ -612,8 +609,8 @@ def _split_tokens(text: str) -> Iterator[_Token]:
             problem = "expected a closing '\"' for the quote opened here"
             raise ExpressionSyntaxError(problem, column)
         if match is None:
-            what = "a backslash" if text[position] == "\\" else "inside braces, a brace"
-            raise ExpressionSyntaxError(f"{what} is allowed in a quoted name only", column)
+            what = "backslashes" if text[position] == "\\" else "braces inside braces"
+            raise ExpressionSyntaxError(f"{what} are allowed only in quoted names", column)
         kind, content = str(match.lastgroup), match.group()
         braces -= kind == "end"
         if kind == "quoted":
@@ -622,9 +619,9 @@ def _split_tokens(text: str) -> Iterator[_Token]:
             yield _Token(kind, content, column)
         elif name := content.strip():
             column += len(content) - len(content.lstrip())
-            # Not collapsed in silence: the column the user means may have just these spaces.
+            # An error, because the column may really have these spaces.
             if unclear := _UNCLEAR_SPACE.search(name):
-                problem = "expected single spaces in a bare name; put the name in double quotes"
+                problem = "bare names may have only single spaces: use double quotes"
                 raise ExpressionSyntaxError(problem, column + unclear.start())
             yield _Token("constant" if name in CONSTANTS else "name", name, column)
         position = match.end()

@@ -1,10 +1,10 @@
-"""Boolean functions as truth tables and as sums of products, held in Python integers.
+"""Boolean functions as truth tables and as sums of products, stored in Python integers.
 
-A *column* has one bit per case. The cases are either all assignments of up to `MAX_VARIABLES`
-primitives (a truth table: bit ``m`` is the value where variable ``i`` is bit ``i`` of ``m``), or
-the rows of some data.
+A *column* has one bit per case. The cases are either the rows of a table, or all assignments of up
+to `MAX_VARIABLES` primitives. In such a truth table, bit ``m`` is the value if variable ``i`` is
+bit ``i`` of ``m``.
 
-A *cube* is a conjunction of literals, and a list of cubes their disjunction.
+A *cube* is a conjunction of literals. A list of cubes is their disjunction.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from conjunct.expressions.expression import (
 )
 
 MAX_VARIABLES = 22
-"""The most primitives of a truth table: 4 million cases, half a megabyte."""
+"""Maximum number of primitives of a truth table: 4 million cases, half a megabyte."""
 
 Cube: TypeAlias = int
 """A conjunction of literals: bit ``2 i`` is variable ``i``, bit ``2 i + 1`` its negation."""
 
 MAX_TERMS = 4096
-"""The most products of a sum."""
+"""Maximum number of products of a sum."""
 
 _SLICE = 16  # variables: columns of 65,536 cases stay in the CPU's cache
 
@@ -46,7 +46,7 @@ def all_cases(n_cases: int) -> int:
 
 
 def variable_table(index: int, n_variables: int) -> int:
-    """Return the truth table of one variable among several.
+    """Return the truth table of a variable.
 
     >>> bin(variable_table(0, 2)), bin(variable_table(1, 2))
     ('0b1010', '0b1100')
@@ -60,13 +60,13 @@ def variable_table(index: int, n_variables: int) -> int:
 
 
 def combine_columns(node: Expression, operands: Sequence[int], everywhere: int) -> int:
-    """Compute the column of a formula, not a primitive, given those of its operands."""
+    """Compute the column of a formula from the columns of its operands."""
     if isinstance(node, Not):
         return everywhere ^ operands[0]
     if isinstance(node, Constant):
         return everywhere if node.value else 0
     if isinstance(node, Counted):
-        # at_least[k]: where k or more of the columns seen so far are true
+        # at_least[k]: cases in which k or more of the columns so far are true
         at_least = [everywhere] + [0] * (node.number + 1)
         for column in operands:
             for k in range(node.number + 1, 0, -1):
@@ -79,8 +79,8 @@ def combine_columns(node: Expression, operands: Sequence[int], everywhere: int) 
 def truth_table(expression: Expression, names: Sequence[str]) -> int:
     """Return the truth table of a formula over named variables, computed in slices.
 
-    In a slice the variables after the sixteenth are fixed, so that the columns of a formula's
-    many parts are short, and each is dropped after its last use.
+    A slice fixes all variables after the sixteenth, which keeps the columns of parts short. Each
+    column is dropped after its last use.
 
     >>> from conjunct import parse
     >>> bin(truth_table(parse("a & ~b"), ["a", "b"]))
@@ -115,7 +115,7 @@ def truth_table(expression: Expression, names: Sequence[str]) -> int:
 
 
 def occurrence_table(columns: Sequence[int], everywhere: int) -> int:
-    """Return the truth table of "this combination occurs", given a column of data per variable."""
+    """Return the truth table of "this combination occurs" from the columns of the variables."""
 
     def table(cases: int, n_variables: int) -> int:
         if not cases or not n_variables:
@@ -128,14 +128,14 @@ def occurrence_table(columns: Sequence[int], everywhere: int) -> int:
 
 
 class TooManyTermsError(Exception):
-    """Raised for a sum of more than `MAX_TERMS` products."""
+    """A sum has more than `MAX_TERMS` products."""
 
 
 def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
-    """Find cubes whose union lies between two truth tables, none of which can be left out.
+    """Find cubes, none of them redundant, whose union lies between two truth tables.
 
-    Minato's construction (after Morreale): the cubes that need the last variable, or its negation,
-    are split off first; the cases that they leave open are covered without it. More than
+    This is Minato's construction (after Morreale). It first splits off cubes that need the last
+    variable or its negation, then covers the remaining cases without this variable. More than
     `MAX_TERMS` cubes are a `TooManyTermsError`.
     """
     known: dict[tuple[int, int, int], tuple[list[Cube], int]] = {}
@@ -168,9 +168,9 @@ def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
 
 
 def multiply_out(expression: Expression, names: Sequence[str]) -> list[Cube]:
-    """Multiply out a formula whose negations stand on primitives.
+    """Multiply out a formula in which only primitives are negated.
 
-    Contradictions and cubes inside another are dropped; others may still be redundant.
+    Contradictions and cubes inside another are dropped; other redundant cubes may remain.
     """
     position = {name: index for index, name in enumerate(names)}
     known: dict[int, list[Cube]] = {}
@@ -194,7 +194,7 @@ def multiply_out(expression: Expression, names: Sequence[str]) -> list[Cube]:
 
 
 def _drop_absorbed(cubes: Iterable[Cube]) -> list[Cube]:
-    """Keep the cubes that are possible and lie in no other."""
+    """Keep the cubes that are possible and not inside another."""
     kept: list[Cube] = []
     for count, cube in enumerate(sorted(set(cubes), key=int.bit_count)):
         if count > 4 * MAX_TERMS or len(kept) > MAX_TERMS:
@@ -207,17 +207,16 @@ def _drop_absorbed(cubes: Iterable[Cube]) -> list[Cube]:
 
 
 def sum_of_products(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:
-    """Write cubes as a disjunction of conjunctions."""
+    """Convert cubes to a disjunction of conjunctions."""
     return any_of([_product(cube, names) for cube in cubes])
 
 
 def factor(cubes: Sequence[Cube], names: Sequence[str]) -> Expression:
-    """Write cubes with common parts taken out: ``ab ∨ ac`` is ``a ∧ (b ∨ c)``.
+    """Factor out common parts of cubes: ``ab ∨ ac`` becomes ``a ∧ (b ∨ c)``.
 
-    This is Brayton's quick factoring. As long as two cubes share a literal, F is written Q·D ∨ R,
-    and Q and D are factored in turn. D is a part of F without a literal common to all its cubes,
-    and so is Q; if only a single cube divides, Q is its most common literal with the others that
-    occur wherever it does.
+    This is Brayton's quick factoring. While two cubes share a literal, F becomes Q·D ∨ R, and Q
+    and D are factored in turn. The cubes of D share no literal, nor do those of Q. If the quotient
+    is a single cube, Q is its most common literal, with the literals that always occur with it.
     """
     terms: list[Expression] = []
     rest = list(cubes)
@@ -250,7 +249,7 @@ def _factor_operands(cubes: Sequence[Cube], names: Sequence[str]) -> list[Expres
 
 
 def _find_divisor(cubes: Sequence[Cube]) -> list[Cube]:
-    """Divide by shared literals until no two cubes share one; return nothing if none is shared."""
+    """Divide by shared literals until no two cubes share one; return [] if none is shared."""
     shared = _most_common_literal(cubes)
     if shared is None:
         return []
@@ -263,7 +262,7 @@ def _find_divisor(cubes: Sequence[Cube]) -> list[Cube]:
 
 
 def _most_common_literal(cubes: Sequence[Cube]) -> int | None:
-    """Return the first literal of most cubes, or None if no two cubes share one."""
+    """Return the most common literal, or None if no two cubes share one."""
     counts = Counter(bit for cube in cubes for bit in _bits(cube))
     if not counts:
         return None
@@ -272,7 +271,7 @@ def _most_common_literal(cubes: Sequence[Cube]) -> int | None:
 
 
 def _quotient(cubes: Sequence[Cube], divisor: Sequence[Cube]) -> list[Cube]:
-    """Return the largest Q with Q·D inside the cubes."""
+    """Return the largest quotient Q for which the cubes contain Q·D."""
     common: dict[Cube, None] | None = None
     for part in divisor:
         found = dict.fromkeys(cube ^ part for cube in cubes if cube & part == part)

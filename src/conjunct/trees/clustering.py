@@ -1,13 +1,13 @@
 """Clustering trees from counts alone (§2; Blockeel et al. 1998).
 
-A node with n rows, supports s and joint counts c is split on the feature f that reduces most the
-within-cluster squared error, summed over all features: by
+A node with n rows, supports s and joint counts c is split on the feature f that most reduces the
+squared error within clusters, summed over all features. The reduction is
 
     Σ_k c_fk²/c_ff + (s_k − c_fk)²/(n − c_ff) − s_k²/n
         = Σ_k (n c_fk − c_ff s_k)² / (n c_ff (n − c_ff))
 
-One matrix of joint counts gives the reduction of every split. Only the smaller child is counted:
-the larger one's matrix is the parent's less the smaller one's.
+A single matrix of joint counts gives the reduction of every split. Only the smaller child is
+counted; subtraction from the parent gives the matrix of the larger child.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from conjunct.columns import (
 from conjunct.expressions import Expression, canonical_key
 
 Condition = int
-"""The position of a column, or its bitwise complement (``~position``) where it must be false."""
+"""The position of a column, or its bitwise complement (``~position``) if it must be false."""
 
 Path = tuple[Condition, ...]
-"""The conditions from the root to a node, the root's first."""
+"""The conditions from the root to a node."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a tree, in scikit-learn's terms."""
+    """The limits of a tree, named as in scikit-learn."""
 
     max_depth: int | None = None
     min_samples_split: int = 2
@@ -52,7 +52,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A cluster; where it is split, the column, the reduction and the two parts of it."""
+    """A cluster, and if it is split, the column, the reduction and the two parts."""
 
     n_rows: int
     path: Path = ()
@@ -64,13 +64,13 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class Tree:
-    """Nodes in preorder: a node, all below its ``yes``, then all below its ``no``."""
+    """A tree with nodes in preorder, ``yes`` before ``no``."""
 
     nodes: tuple[TreeNode, ...]
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """The numbers of the nodes that are not split, from left to right."""
+        """Return the numbers of the nodes without a split, from left to right."""
         return tuple(k for k, node in enumerate(self.nodes) if node.column is None)
 
     @property
@@ -99,15 +99,13 @@ class Tree:
 def grow(
     store: PackedColumns, ranks: Positions, limits: Limits, joint: Counts | None = None
 ) -> Tree:
-    """Grow a tree on all columns of a store.
+    """Grow a tree on all columns of a store; the lowest of ``ranks`` breaks ties between columns.
 
-    ``ranks`` orders the columns: of splits with the same gain, that on the column of the lowest
-    rank is made. With ``max_leaf_nodes`` the split of the largest gain is made first, otherwise
-    the order of splits makes no difference.
+    With ``max_leaf_nodes``, the largest gain is split first; otherwise the order does not matter.
     """
     table = rows_as_words(store.bits, store.n_rows).view(np.uint8)
     nodes = [TreeNode(store.n_rows)]
-    # what is split first, its number; its rows, their joint counts, the column and the gain
+    # priority, number, rows, joint counts, column to split on, and gain
     frontier: list[tuple[float, int, Positions, Counts, int, float]] = []
     fewest, most = max(limits.min_samples_split, 2 * limits.min_samples_leaf), limits.max_leaf_nodes
 
@@ -117,10 +115,10 @@ def grow(
         return node.n_rows >= fewest and not is_deep
 
     def consider(number: int, rows: Positions, joint: Counts) -> None:
-        """Put a node on the frontier if it can be split."""
+        """Add a node to the frontier if it can be split."""
         found = may_split(number) and best_split(joint, len(rows), ranks, limits.min_samples_leaf)
         if found and found[1] / (store.n_rows * store.n_columns) >= limits.min_impurity_decrease:
-            # depth first keeps the fewest matrices alive; best first is for a number of leaves
+            # depth first keeps the fewest matrices in memory; max_leaf_nodes needs best first
             place = (0.0, -number) if most is None else (-found[1], number)
             heappush(frontier, (*place, rows, joint, *found))
 
@@ -147,10 +145,7 @@ def grow(
 def best_split(
     joint: Counts, n_rows: int, ranks: Positions, min_samples_leaf: int = 1
 ) -> tuple[int, float] | None:
-    """Return the column whose split reduces the squared error most, and by how much.
-
-    ``None`` where no column leaves ``min_samples_leaf`` rows on both sides.
-    """
+    """Return the column of the best split and its reduction, or None if none has enough rows."""
     supports = joint.diagonal()
     least = max(min_samples_leaf, 1)
     candidates = np.flatnonzero((supports >= least) & (supports <= n_rows - least))
@@ -163,11 +158,10 @@ def best_split(
 
 
 def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.float64]:
-    """Return how much a split on each candidate reduces the summed squared error.
+    """Return the reduction of the summed squared error by a split on each candidate.
 
-    The largest reductions are exact integers up to one division, which Python rounds correctly:
-    equal ones are equal numbers, whatever the order of columns. Of the others, which floats show
-    to be smaller, only an approximation is given.
+    The largest reductions are integer sums with a single, correctly rounded division, so ties are
+    exact in any order of columns. Reductions that are clearly smaller are approximate.
     """
     supports = joint.diagonal()
     yes, (squares, products, total) = (
@@ -185,7 +179,7 @@ def reductions(joint: Counts, n_rows: int, candidates: Positions) -> NDArray[np.
 
 
 def gains_of_new(new: PackedColumns, store: PackedColumns) -> NDArray[np.float64]:
-    """Return how much a split of all rows on each new column reduces the squared error."""
+    """Return the reduction of the squared error by a split of all rows on each new column."""
     gains, yes = np.zeros(new.n_columns), new.supports()
     both = np.flatnonzero((yes > 0) & (yes < store.n_rows))
     joint = new.select(both).joint_counts(store)
@@ -194,8 +188,8 @@ def gains_of_new(new: PackedColumns, store: PackedColumns) -> NDArray[np.float64
 
 
 def _sum_up(joint: Counts, supports: Counts, n_rows: int) -> tuple[NDArray[Any], NDArray[Any], Any]:
-    """Return Σ_k c_fk² and Σ_k c_fk s_k for each candidate f, and Σ_k s_k², all of them exact."""
-    # the quickest type in which such sums are exact
+    """Return the exact Σ_k c_fk² and Σ_k c_fk s_k for each candidate f, and Σ_k s_k²."""
+    # the fastest type with exact sums
     largest = len(supports) * n_rows**2
     in_words: type[Any] = np.int64 if largest < 1 << 63 else object
     dtype: type[Any] = np.float64 if largest < 1 << 53 else in_words
@@ -206,7 +200,7 @@ def _sum_up(joint: Counts, supports: Counts, n_rows: int) -> tuple[NDArray[Any],
 def _divide(
     n: int, yes: NDArray[Any], squares: NDArray[Any], products: NDArray[Any], total: Any
 ) -> list[float]:
-    """Return the exact reductions, from the sums."""
+    """Return the exact reductions from these sums."""
     return [
         (n * n * square - 2 * n * own * product + own * own * int(total)) / (n * own * (n - own))
         for own, square, product in zip(
@@ -216,7 +210,7 @@ def _divide(
 
 
 def simplest_first(expressions: Iterable[Expression]) -> Positions:
-    """Rank expressions: fewer literals first, then canonical text, then the older."""
+    """Rank expressions by number of literals, then canonical text, then age."""
     listed = list(expressions)
     order = sorted(
         range(len(listed)), key=lambda k: (listed[k].length, canonical_key(listed[k]), k)

@@ -1,29 +1,29 @@
 """Decision trees whose tests count literals: CAT, ID2-of-3 and XofN.
 
-The trees are grown node by node, then cut back where bits say so. At each node a search looks for
-the best test of the rows there. ID2-of-3 and XofN differ in that search alone.
+The trees are grown node by node, then pruned if that saves bits. At each node, a search finds the
+best test. ID2-of-3 and XofN differ only in this search.
 
-**Bits.** The classes of rows are coded one after the other, each class as likely as it was so far,
-and half a row more (Krichevsky and Trofimov). Of n rows, nᵢ of the i-th of k classes:
+**Bits.** The classes of rows are coded in sequence. The probability of a class is its share so far,
+with half a row added to each class (Krichevsky and Trofimov). For n rows, nᵢ of them in the i-th
+of k classes, this takes
 
     log₂ [Γ(n + k/2) / Γ(k/2)] − Σᵢ log₂ [Γ(nᵢ + ½) / Γ(½)]
 
-So a small group pays for its own distribution, and a tree that splits noise is longer, not shorter.
+bits. A small group pays for its own distribution, so splitting noise makes a tree longer.
 
-**ID2-of-3** (Murphy and Pazzani 1991) grows an M-of-N test at each node. It starts with the literal
-of the largest information gain. A literal is added and either as many must be true as before (more
-rows pass) or one more (fewer do), whichever gains most, for as long as the gain rises.
+**ID2-of-3** (Murphy and Pazzani 1991) grows an M-of-N test at each node, starting with the literal
+of the largest information gain. Each step adds a literal and either keeps M (more rows pass) or
+raises it by one (fewer rows pass), whichever gains most, while the gain rises.
 
-**XofN** (Zheng 1995) searches a set of literals at each node, each number of true ones a branch.
-The best set is that with which test and classes take the fewest bits (MDL). There are two searches:
-one starts with the best literal or pair of literals, the other with the literals that ID2-of-3
-would count. Then the best neighbour is taken, one literal added or left out, even if it is worse:
-parity shows nothing until all its literals are there. A search ends after some steps without a new
-best.
+**XofN** (Zheng 1995) searches for a set of literals at each node, with one branch per number of
+true literals. The best set minimises the bits of test and classes (MDL). One search starts with
+the best literal or pair, another with the literals of ID2-of-3. Each step moves to the best
+neighbour, with one literal more or less, even if it is worse, because parity helps only when it is
+complete. A search ends after some steps without a new best.
 
 **CAT** (Zheng 1998) tests one literal at each node, prunes the tree and joins the best conditions
-of each path. Which ones, and how many, is found by a systematic search: all subsets of two or more
-are looked at, except those that cannot be better than the best so far.
+of each path. A systematic search covers all subsets of two or more conditions, except those that
+cannot beat the best so far.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from conjunct.trees.schema import PackedStage, all_of, telling_columns
 
 Floats = NDArray[np.float64]
 DECIMALS = 6
-"""Bits are compared to a millionth: the last digits of a logarithm are those of one machine."""
+"""Bits are rounded before comparison, because the last digits depend on the machine."""
 
 
 def class_bits(counts: NDArray[Any]) -> Floats:
-    """Return the bits that code the classes of groups of rows; the last axis is of classes."""
+    """Return the bits of the classes of groups of rows; classes are the last axis."""
     n, k = counts.sum(axis=-1), counts.shape[-1]
     of_classes = gammaln(counts + 0.5) - gammaln(0.5)
     nats = gammaln(n + k / 2) - gammaln(k / 2) - of_classes.sum(axis=-1)
@@ -58,15 +58,15 @@ def class_bits(counts: NDArray[Any]) -> Floats:
 
 
 def entropy_bits(counts: NDArray[Any]) -> Floats:
-    """Return n times the entropy of the classes of groups of rows; the last axis is of classes."""
+    """Return n times the entropy of the classes of groups of rows; classes are the last axis."""
     every, each = (n * np.log2(np.maximum(n, 1)) for n in (counts.sum(axis=-1), counts))
     return np.asarray(every - each.sum(axis=-1))
 
 
 def literals_bits(n_literals: int, n_columns: int) -> float:
-    """Return the bits that name some literals: their number, their columns, and a sign each.
+    """Return the bits that name literals: their number, their columns, and a sign each.
 
-    A number N takes 2 log₂ N + 1. Negating all literals asks the same, which saves a sign.
+    A number N takes 2 log₂ N + 1 bits. Negating all literals is the same test, which saves a sign.
     """
     return 2 * log2(n_literals) + log2(comb(n_columns, n_literals)) + n_literals
 
@@ -75,27 +75,27 @@ Truths = NDArray[np.bool_]
 
 
 class CountTest(NamedTuple):
-    """A count of true literals: at least ``number``, or each number is a branch."""
+    """A count of true literals: at least ``number``, or one branch per count."""
 
     literals: Path
     number: int | None
 
     def branches(self, table: Truths) -> NDArray[np.intp]:
-        """Return the branch of each row: how many are true, or whether that is enough."""
+        """Return the branch of each row: its count of true literals, or 1 if that suffices."""
         n_true = np.zeros(len(table), np.intp)
         for literal in self.literals:
             n_true += table[:, literal] if literal >= 0 else ~table[:, ~literal]
         return n_true if self.number is None else (n_true >= self.number).astype(np.intp)
 
     def bits(self, n_columns: int) -> float:
-        """Return the bits that code the test: its literals, and which number is enough."""
+        """Return the bits of the test: its literals, and the number required."""
         threshold = 0.0 if self.number is None else log2(len(self.literals))
         return literals_bits(len(self.literals), n_columns) + threshold
 
 
 @dataclass(frozen=True)
 class CountNode:
-    """A node: its rows of each class; where there is a test, the node of each branch."""
+    """A node: its rows per class, and if there is a test, the node of each branch."""
 
     counts: tuple[int, ...]
     test: CountTest | None = None
@@ -104,7 +104,7 @@ class CountNode:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Some rows: their columns, and the number of the class of each."""
+    """Rows with their columns and class numbers."""
 
     table: Truths
     codes: NDArray[np.intp]
@@ -112,7 +112,7 @@ class Labelled:
 
     @property
     def counts(self) -> Counts:
-        """Rows of each class."""
+        """Return the number of rows of each class."""
         return np.bincount(self.codes, minlength=self.n_classes)
 
     def take(self, rows: NDArray[Any]) -> Self:
@@ -125,7 +125,7 @@ class Labelled:
         return counts.reshape(n_groups, self.n_classes)
 
     def true_by(self, groups: NDArray[np.intp], n_groups: int) -> Counts:
-        """Count rows in which each column is true: (groups, columns, classes)."""
+        """Count the rows in which each column is true: (groups, columns, classes)."""
         n_rows = len(self.codes)
         cells = np.zeros((n_rows, n_groups * self.n_classes), self._floats.dtype)
         cells[np.arange(n_rows), groups * self.n_classes + self.codes] = 1
@@ -133,24 +133,24 @@ class Labelled:
         return true.reshape(-1, n_groups, self.n_classes).transpose(1, 0, 2)
 
     def true_together(self) -> Counts:
-        """Count rows in which two columns are true, by class: (columns, columns, classes)."""
+        """Count the rows in which two columns are true: (columns, columns, classes)."""
         of_class = [self._floats[:, self.codes == code] for code in range(self.n_classes)]
         return np.stack([some @ some.T for some in of_class], axis=-1).astype(np.int64)
 
     @cached_property
     def _floats(self) -> NDArray[Any]:
-        # in which sums of this many ones are exact
+        # a type with exact sums of this many ones
         exact = np.float32 if len(self.codes) < 1 << 24 else np.float64
         return np.ascontiguousarray(self.table.T, exact)
 
 
 Search = Callable[[Labelled, int], CountTest | None]
-"""The best test of some rows, each side of which has a number of rows; None if none tells."""
+"""A function that returns the best test of rows with a minimum number per branch, or None."""
 
 
 @dataclass(frozen=True)
 class CountTree:
-    """Nodes in preorder, branches by their number."""
+    """A tree with nodes in preorder, and branches by number."""
 
     nodes: tuple[CountNode, ...]
 
@@ -159,13 +159,13 @@ class CountTree:
         return tuple(node.test for node in self.nodes if node.test is not None)
 
     def bits(self, n_columns: int) -> float:
-        """Return the bits that code the tree, and with it the classes of its training rows."""
+        """Return the bits of the tree and of the classes of its training rows."""
         tests = sum(test.bits(n_columns) for test in self.tests)
         leaves = np.array([node.counts for node in self.nodes if node.test is None])
         return len(self.nodes) + tests + float(class_bits(leaves).sum())
 
     def on(self, columns: Sequence[int]) -> CountTree:
-        """Return the same tree for a table in which column k has the position ``columns[k]``."""
+        """Return the same tree for a table with column k at position ``columns[k]``."""
 
         def move(test: CountTest) -> CountTest:
             literals = (columns[x] if x >= 0 else ~columns[~x] for x in test.literals)
@@ -176,10 +176,7 @@ class CountTree:
         )
 
     def class_counts(self, table: Truths) -> Counts:
-        """Return the rows of each class in the leaf of each row.
-
-        A row whose number of true literals was never seen at a node stays there.
-        """
+        """Return the class counts in the leaf of each row, or at the node with an unseen count."""
         found = np.zeros((len(table), len(self.nodes[0].counts)), np.int64)
         pending = [(0, np.arange(len(table)))]
         while pending:
@@ -196,7 +193,7 @@ class CountTree:
 
 @dataclass(eq=False)
 class TreeProposer:
-    """Features from a tree for the classes of rows, of which it keeps the best one."""
+    """Base of proposers that derive features from a tree and keep the best tree."""
 
     codes: NDArray[np.intp]
     n_classes: int
@@ -207,7 +204,7 @@ class TreeProposer:
     def label(
         self, stage: PackedStage, expressions: tuple[Expression, ...]
     ) -> tuple[Labelled, list[int]]:
-        """Return the columns that a tree may look at, with classes, and where they are."""
+        """Return the columns for a tree, with classes, and the positions of the columns."""
         columns = telling_columns(stage, expressions)
         table = stage.store.select(columns).to_dense()
         return Labelled(table, self.codes, self.n_classes), columns.tolist()
@@ -215,12 +212,12 @@ class TreeProposer:
 
 @dataclass(eq=False)
 class CountProposer(TreeProposer):
-    """One tree on the columns; each test that counts becomes a feature, or one per branch."""
+    """Grow one tree; each test of several literals becomes a feature, or one per branch."""
 
     search: Search
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
-        if self.tree is not None:  # features are made as the tree grows: there is no second one
+        if self.tree is not None:  # the features come from a single tree
             return
         data, columns = self.label(stage, expressions)
         self.tree = grow_counts(data, self.limits, self.search, prune=self.prune).on(columns)
@@ -238,12 +235,9 @@ class CountProposer(TreeProposer):
 
 
 def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) -> CountTree:
-    """Split until a node has one class or cannot be split; then, with ``prune``, cut back.
-
-    A node whose rows take fewer bits as a leaf than by all that is below it becomes one.
-    """
+    """Split until a node has one class or no test; ``prune`` then removes subtrees to save bits."""
     nodes: list[CountNode] = []
-    # the children of the parent, to be added to, and the branch
+    # rows, depth, and the parent's children to which to add a branch
     pending: list[tuple[Labelled, int, dict[int, int], int]] = [(data, 0, {}, 0)]
     while pending:
         here, depth, siblings, branch = pending.pop()
@@ -264,7 +258,7 @@ def grow_counts(data: Labelled, limits: Limits, search: Search, *, prune: bool) 
 
 
 def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
-    """Return the nodes that stay, numbered in preorder again."""
+    """Return the remaining nodes, renumbered in preorder."""
     bits = (1 + class_bits(np.array([node.counts for node in nodes]))).tolist()
     is_leaf = [node.test is None for node in nodes]
     for number, node in reversed([*enumerate(nodes)]):
@@ -287,7 +281,7 @@ def _prune(nodes: list[CountNode], n_columns: int) -> list[CountNode]:
 
 
 def best_m_of_n(max_literals: int | None = None) -> Search:
-    """Return a greedy search for the M-of-N test of the largest information gain."""
+    """Return a greedy search for the M-of-N test with the largest information gain."""
 
     def search(data: Labelled, min_samples_leaf: int) -> CountTest | None:
         literals: tuple[int, ...] = ()
@@ -299,7 +293,7 @@ def best_m_of_n(max_literals: int | None = None) -> Search:
             gains[..., ~free] = -1.0
             if gains.max() <= gain:
                 break
-            # of equal ones the first: as many before one more, a literal before its negation
+            # ties go to the same M before a larger one, and a literal before its negation
             one_more, negated, column = np.unravel_index(int(gains.argmax()), gains.shape)
             gain = float(gains.max())
             number += int(one_more)
@@ -314,12 +308,12 @@ def best_m_of_n(max_literals: int | None = None) -> Search:
 def _gains(
     data: Labelled, n_true: NDArray[np.intp], number: int, min_samples_leaf: int
 ) -> NDArray[np.float64]:
-    """Return the information gain of each test with one literal more.
+    """Return the information gain of each test with another literal.
 
-    Of shape (as many or one more must be true, the literal or its negation, columns).
+    The shape is (same M or one more, the literal or its negation, columns).
     """
-    # rows that one more literal cannot help, those it makes pass if as many must be true, those
-    # it keeps passing if one more must be, and those that pass in any case
+    # rows that fail in any case, that the literal makes pass if M stays, that it keeps passing if
+    # M rises, and that pass in any case
     groups = np.clip(n_true - number + 2, 0, 3)
     totals, true = data.totals_by(groups, 4), data.true_by(groups, 4)
     signed = np.stack([true, totals[:, None] - true])
@@ -334,7 +328,7 @@ def _gains(
 Literals = tuple[int, ...]
 
 MOST_PAIRED = 500
-"""Columns of which all pairs are looked at; of more, the search starts with a single literal."""
+"""Maximum number of columns to try in pairs; with more, the search starts with one literal."""
 
 
 def best_x_of_n(patience: int) -> Search:
@@ -375,9 +369,9 @@ def _bits_of(data: Labelled, literals: Literals, min_samples_leaf: int) -> float
 def _best_neighbour(
     data: Labelled, literals: Literals, seen: set[frozenset[int]], min_samples_leaf: int
 ) -> tuple[Literals, float] | None:
-    """Return the set with one literal less or more of the fewest bits; smaller sets first.
+    """Return the set with the fewest bits that has one literal more or less.
 
-    From the empty set, one of two literals is a neighbour too.
+    Ties go to smaller sets. Pairs are also neighbours of the empty set.
     """
     n_columns = data.table.shape[1]
     sets: list[Literals] = []
@@ -411,7 +405,7 @@ def _best_neighbour(
 
 
 def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
-    """Return the best two literals, the first positive: negating both changes nothing."""
+    """Return the best two literals; the first is positive, because negating both has no effect."""
     n_columns = data.table.shape[1]
     left, right = np.triu_indices(n_columns, 1)
     both = data.true_together()[left, right]
@@ -429,7 +423,7 @@ def _best_pair(data: Labelled, min_samples_leaf: int) -> tuple[Literals, float]:
 
 
 def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int) -> Floats:
-    """Return the bits of test and classes; infinite unless two branches have enough rows."""
+    """Return the bits of test and classes, or infinity unless two branches have enough rows."""
     sizes = moved.sum(axis=-1)
     total: Floats = np.where(sizes > 0, 1 + class_bits(moved), 0.0).sum(axis=0)
     enough = (sizes >= min_samples_leaf).sum(axis=0) >= 2
@@ -438,19 +432,15 @@ def _bits(moved: Counts, n_literals: int, n_columns: int, min_samples_leaf: int)
 
 
 MOST_LOOKED_AT = 2_000
-"""Subsets of the conditions of one path; a longer search ends with the best so far."""
+"""Maximum number of subsets of the conditions of a path to try."""
 
 
 @dataclass(eq=False)
 class CatProposer(TreeProposer):
-    """A tree on the present features; the best conjunction of each of its paths.
-
-    Nothing more is proposed once the tree, with the classes that it codes, takes no fewer bits
-    than the one before.
-    """
+    """Propose the best conjunction of each path of a tree, while the bits decrease."""
 
     positive: int | None
-    """The class whose paths are used; those of every class if None."""
+    """The class whose paths are used; None for all classes."""
     _fewest: float = field(default=np.inf, init=False)
 
     def __call__(self, stage: PackedStage, expressions: tuple[Expression, ...]) -> Iterable[Made]:
@@ -469,7 +459,7 @@ class CatProposer(TreeProposer):
 
 
 def class_paths(tree: CountTree) -> Iterator[tuple[Path, int]]:
-    """Yield the conditions of each leaf of a tree with one literal per test, and its class."""
+    """Yield the conditions and class of each leaf of a tree with one literal per test."""
     pending: list[tuple[int, Path]] = [(0, ())]
     while pending:
         number, path = pending.pop()
@@ -483,10 +473,9 @@ def class_paths(tree: CountTree) -> Iterator[tuple[Path, int]]:
 
 
 def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None:
-    """Return the conditions, two or more, whose conjunction says most about the class.
+    """Return the two or more conditions whose conjunction has the largest information gain.
 
-    Of those with the same information gain, the fewest, then those nearest to the root. None if no
-    conjunction gains anything.
+    Ties go to fewer conditions, then to those near the root. Return None without a gain.
     """
     n_rows = len(table)
     positive, everywhere = _as_bits(is_class), _as_bits(np.ones(n_rows, bool))
@@ -494,7 +483,7 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
     n_positive = positive.bit_count()
 
     def gain(n_inside: int, n_outside: int) -> float:
-        """Return the gain of rows, given how many are of the class and of others."""
+        """Return the gain of rows, given how many are inside and outside the class."""
         n_others = n_rows - n_positive
         rest = _entropy_bits(n_positive - n_inside, n_others - n_outside)
         after = _entropy_bits(n_inside, n_outside) + rest
@@ -512,7 +501,7 @@ def best_conjunction(path: Path, table: Truths, is_class: Truths) -> Path | None
             looked_at += 1
             if own > most or (best and own == most and len(chosen) < len(best)):
                 best, most = chosen, own
-        # gain is convex: no subset of the rows tells more than all of them, or those of one class
+        # gain is convex: no subset of rows gains more than all, or than the rows of one class
         bound = max(own, gain(inside, 0), gain(0, outside))
         shorter = best is None or len(chosen) + 1 < len(best)
         if bound > most or (bound == most and shorter):

@@ -1,8 +1,7 @@
-"""Algorithm 1 (§1.2), the schema of the whole family: a learner proposes, what is new is added.
+"""Algorithm 1 (§1.2), the schema of the whole family: a learner proposes, new features are added.
 
-The learner looks at the present features, and what it finds becomes new features: conjunctions of
-conditions, or counts of them. None is removed. FRINGE, CITRE and uFRINGE (§2) join two conditions
-of each path of a tree.
+A learner proposes conjunctions or counts of conditions on the current features. No feature is
+removed. FRINGE, CITRE and uFRINGE (§2) join two conditions of each path of a tree.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from conjunct.ufc import Evaluator, Indicators
 
 @dataclass(frozen=True, eq=False)
 class PackedStage:
-    """A feature set after some iterations, whose rows can be looked at, as a learner must."""
+    """A feature set after some iterations, with its rows, which learners need."""
 
     iteration: int
     features: tuple[int, ...]
@@ -41,30 +40,28 @@ class PackedStage:
 
 
 Proposer = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Made]]
-"""A function that proposes features of conditions on columns, given a stage and expressions."""
-
+"""A function that proposes features from conditions on columns, given a stage and expressions."""
 
 Learner = Callable[[PackedStage, tuple[Expression, ...]], Iterable[Path]]
-"""Paths of conditions on the columns of a stage, given the stage and its expressions."""
+"""A function that returns paths of conditions on columns, given a stage and expressions."""
 
 Strategy = Literal["fringe", "root", "root-fringe"]
 
-# which two conditions of a path are joined: FRINGE's last two, CITRE's first two, or the ends
+# the two conditions of a path to join: FRINGE's last two, the first two, or CITRE's ends
 _JOINED: dict[Strategy, tuple[int, int]] = {
     "fringe": (-2, -1),
     "root": (0, 1),
     "root-fringe": (0, -1),
 }
 
-# leaves that a tree may have even if fewer features are wanted
+# number of leaves that is always allowed
 _FEW_LEAVES = 100
 
 
 def clustering_paths(limits: Limits, max_features: int) -> Learner:
-    """Return uFRINGE's learner: every path of a clustering tree on the present features.
+    """Return uFRINGE's learner: all paths of a clustering tree on the current features.
 
-    A path gives at most one feature. The leaves of many rows are so large that there are no more
-    than ``max_features`` of them, or a few.
+    Each path gives at most one feature, so leaves are large enough for about ``max_features``.
     """
     most_leaves = max(max_features, _FEW_LEAVES)
 
@@ -77,7 +74,7 @@ def clustering_paths(limits: Limits, max_features: int) -> Learner:
 
 
 def join_conditions(learner: Learner, strategy: Strategy) -> Proposer:
-    """Return a proposer that joins two conditions of every path that has two."""
+    """Return a proposer that joins two conditions of each path."""
     one, other = _JOINED[strategy]
     return lambda stage, expressions: [
         (path[one], path[other]) for path in learner(stage, expressions) if len(path) > 1
@@ -92,7 +89,7 @@ def all_of(conditions: Path) -> Made:
 
 
 class Growth(NamedTuple):
-    """A feature set, and the indicators of every iteration, primitives first."""
+    """A feature set, with the indicators of all iterations, primitives first."""
 
     feature_set: FeatureSet
     history: tuple[Indicators, ...]
@@ -109,21 +106,21 @@ def run_schema(
     at_most: int | None = None,
     watch: Callable[[Indicators], None] = lambda indicators: None,
 ) -> Growth:
-    """Iterate until there are ``max_features`` features, or nothing new can be built.
+    """Iterate until there are ``max_features`` features, or no new ones.
 
-    Where an iteration would lead to more than ``at_most`` features, it adds those on which a split
-    of all rows would gain most.
+    If an iteration would exceed ``at_most`` features, it adds those with the largest gain from a
+    split of all rows.
     """
     lineage = Lineage(names)
     n_distinct_rows = store.count_distinct_rows()
     evaluate = Evaluator(lineage, store.n_rows, n_distinct_rows)
     first = PackedStage(0, tuple(range(store.n_columns)), store, store.pair_counts())
     if drop_redundant:
-        # the primitives that are true somewhere, one of each kind of equal ones
+        # distinct primitives that are true in some row
         simplest = simplest_of_equals(store, lineage.expressions(first.features))
         used = np.sort(simplest[first.supports[simplest] > 0])
         if not len(used):
-            raise InputError("no column is true in any row: nothing can be constructed")
+            raise InputError("all columns are false in all rows: there is nothing to construct")
         counts = first.counts.select(used)
         first = PackedStage(0, tuple(used.tolist()), store.select(used), counts)
     kept = first
@@ -154,10 +151,10 @@ def iterate(
     drop_redundant: bool,
     at_most: int | None = None,
 ) -> Iterator[PackedStage]:
-    """Yield the stages after ``first``, for as long as something new is built."""
+    """Yield the stages after ``first`` while there are new features."""
     stage = first
     while True:
-        # what was never made of the same literals, in any order, once each
+        # each new set of literals once, in any order
         known = set(map(_key, lineage.made))
         unseen: dict[object, Made] = {}
         for each in propose(stage, lineage.expressions(stage.features)):
@@ -192,7 +189,7 @@ def _key(made: Made) -> object:
 
 
 def _line(store: PackedColumns, made: Made) -> Any:
-    """Compute the column of what is made of conditions."""
+    """Compute the column of a new feature."""
     literals = made.literals if isinstance(made, Tally) else made
     counted = [(store.raw_columns[max(x, ~x)], x < 0) for x in literals]
     if isinstance(made, Tally):
@@ -202,7 +199,7 @@ def _line(store: PackedColumns, made: Made) -> Any:
 
 
 def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) -> Positions:
-    """Return the positions of distinct columns, the simplest of equal ones, simplest first."""
+    """Return the positions of distinct columns, simplest first and simplest of equal ones."""
     first: dict[bytes, int] = {}
     for k in np.argsort(simplest_first(expressions)).tolist():
         first.setdefault(store.raw_columns[k].tobytes(), k)
@@ -210,10 +207,10 @@ def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) 
 
 
 def telling_columns(stage: PackedStage, expressions: Sequence[Expression]) -> Positions:
-    """Return the columns that a decision tree may look at: not constant, one of equal ones.
+    """Return the columns for a decision tree: distinct and not constant.
 
-    Of equal columns it would take any, and formulas would grow without need; constant ones, never
-    split on, would change which of equal splits scikit-learn draws.
+    With equal columns, formulas could grow needlessly. Constant columns would change how
+    scikit-learn breaks ties at random.
     """
     columns = simplest_of_equals(stage.store, expressions)
     supports = stage.supports[columns]
@@ -223,7 +220,7 @@ def telling_columns(stage: PackedStage, expressions: Sequence[Expression]) -> Po
 def _find_useful(
     stage: PackedStage, lineage: Lineage, made: list[Made], columns: PackedColumns
 ) -> list[int]:
-    """Return the features that repeat no literal and no column that is there already."""
+    """Return the features that repeat neither a literal nor an existing column."""
     present = {line.tobytes() for line in stage.store.raw_columns}
     present.add(bytes(line_bytes(columns.n_rows)))
     useful = []
