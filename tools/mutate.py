@@ -16,19 +16,25 @@ import ast
 import contextlib
 import copy
 import hashlib
+import importlib
 import json
+import math
 import os
 import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).parents[1]
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -76,9 +82,21 @@ ALSO = {
 }
 # what a test file mentions whose lines are not all recorded: other processes, remembered results
 UNRECORDED = re.compile(r"subprocess|multiprocessing|Process|dask|import runs|cache")
-OPTIONS = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "mutate"]
-WRONG_USE, NO_TESTS = 4, 5  # exit statuses of pytest
-TAKEN: dict[str, float] = {}
+OPTIONS = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly"]
+OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+# they take seconds to import
+for name in (
+    "numpy",
+    "scipy.optimize",
+    "scipy.stats",
+    "pandas",
+    "sklearn.tree",
+    "hypothesis.extra",
+):
+    importlib.import_module(name)
+WRONG_USE, NO_TESTS, BROKEN = 4, 5, 99  # exit statuses of pytest, and ours
+QUICK, MAY = 2, 10_000  # seconds of a quick test; the rank from which a test only may reach a line
+Found = tuple[str, str]
 Mutation = tuple[ast.AST, Callable[[ast.AST], None]]
 
 
@@ -216,19 +234,21 @@ def recorded(folder: str) -> dict[str, Any]:
 def order(known: dict[str, Any], path: Path, lines: range) -> dict[str, float]:
     """Return when each test runs: those that reach the lines, then those that may; -1 is never.
 
-    All tests depend on what is reached before any test, by imports.
+    What imports reach may matter to all tests that reach the file.
     """
     by_line = known["reached"].get(str(path.relative_to(ROOT)), {})
     reached = {test for line in lines for test in by_line.get(str(line), ())}
+    if "" in reached:
+        reached = {test for tests in by_line.values() for test in tests}
     files = {test.partition("::")[0] for test in reached}
     ranks = {}
     for test, seconds in known["seconds"].items():
         file = test.partition("::")[0]
-        if test in reached or "" in reached:
+        if test in reached:
             ranks[test] = seconds
         elif file in files or UNRECORDED.search((ROOT / file).read_text("utf-8")):
             # a fixture that the test shares with others may reach them
-            ranks[test] = 1000 + seconds
+            ranks[test] = MAY + seconds
         else:
             ranks[test] = -1
     return ranks
@@ -236,26 +256,39 @@ def order(known: dict[str, Any], path: Path, lines: range) -> dict[str, float]:
 
 def try_mutant(
     path: Path, code: str, ranks: dict[str, float], new: list[str], limit: float
-) -> tuple[str, str]:
+) -> Found:
     """Return what the tests did - killed it, hung, or noticed nothing - and which test failed."""
-    files = {test.partition("::")[0] for test, rank in ranks.items() if rank >= 0} | set(new)
-    if not files:
-        return "SURVIVED", ""
     with tempfile.TemporaryDirectory(prefix="conjunct-mutant-") as copied:
         source = Path(copied, "src")
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        # with what was compiled
+        shutil.copytree(ROOT / "src", source)
         (source / path.relative_to(ROOT / "src")).write_text(code, "utf-8")
-        whole = 2 * limit + 5 * sum(rank % 1000 for rank in ranks.values() if rank >= 0)
-        try:
-            done, said, _ = run(source, ["-x", f"--timeout={limit}", *sorted(files)], ranks, whole)
-        except subprocess.TimeoutExpired:
-            return "hung", ""
-    if done in (0, NO_TESTS):
-        return "SURVIVED", ""
-    if done == WRONG_USE and "while loading conftest" not in said:
-        raise SystemExit(said[-3000:])
-    by = re.search(r"^(?:FAILED|ERROR) (?:\S*/)?(\S+)", said, re.MULTILINE)
-    return "killed", by[1] if by else f"exit status {done}"
+        for some in rounds(path, ranks, new):
+            whole = 2 * limit + 5 * sum(rank % MAY for rank in some.values() if rank >= 0)
+            files = sorted({test.partition("::")[0] for test, rank in some.items() if rank >= 0})
+            try:
+                done, said, _ = run(source, ["-x", f"--timeout={limit}", *files], some, whole)
+            except TimeoutError:
+                return "hung", ""
+            if done == BROKEN or (done == WRONG_USE and "while loading conftest" not in said):
+                raise SystemExit(said[-3000:])
+            if done not in (0, NO_TESTS):
+                by = re.search(r"^(?:FAILED|ERROR) (?:\S*/)?(\S+)", said, re.MULTILINE)
+                return "killed", by[1] if by else f"exit status {done}"
+    return "SURVIVED", ""
+
+
+def rounds(path: Path, ranks: dict[str, float], new: list[str]) -> Iterator[dict[str, float]]:
+    """Yield the plan of some tests and of the others: those of two files take no long imports."""
+    chosen = {test for test, rank in ranks.items() if 0 <= rank < MAY}
+    files = Counter(test.partition("::")[0] for test in chosen if ranks[test] < QUICK)
+    alike = sorted(files, key=lambda file: (path.stem not in file, -files[file], file))
+    first = {*alike[:2], *new}
+    one = {test: rank if test.partition("::")[0] in first else -1 for test, rank in ranks.items()}
+    yield {**dict.fromkeys(new, 0), **one}
+    other = {test: -1 if one[test] >= 0 else rank for test, rank in ranks.items()}
+    if max(other.values(), default=-1) >= 0:
+        yield other
 
 
 def run(
@@ -263,51 +296,72 @@ def run(
 ) -> tuple[int, str, dict[str, float]]:
     """Run tests on sources, in an order; return the exit status, what was said, and seconds."""
     with tempfile.TemporaryDirectory(prefix="conjunct-mutant-") as made:
-        plan = Path(made, "plan.json")
-        plan.write_text(json.dumps(ranks), "utf-8")
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join([str(source), str(ROOT), str(ROOT / "tools")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "CONJUNCT_MUTATION_PLAN": str(plan),
-            "CI": "mutation",  # the same examples of Hypothesis each time
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *OPTIONS, *options],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+        said, taken = Path(made, "said.txt"), Path(made, "seconds.json")
+        # a copy of this process has what tests import
+        if not (child := os.fork()):
+            try:
+                os.setsid()
+                for stream in (1, 2):
+                    os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+                status = run_here(source, options, ranks, taken)
+            except BaseException:  # noqa: BLE001
+                traceback.print_exc()
+                status = BROKEN
+            os._exit(status)
+        end, done = time.monotonic() + (limit or math.inf), 0
+        while not done and time.monotonic() < end:
+            time.sleep(0.05)
+            done, status = os.waitpid(child, os.WNOHANG)
+        # with the processes that its tests have left
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        if not done:
+            os.waitpid(child, 0)
+            raise TimeoutError
+        seconds = json.loads(taken.read_text("utf-8")) if taken.exists() else {}
+        return os.waitstatus_to_exitcode(status), said.read_text("utf-8", "replace"), seconds
+
+
+def run_here(source: Path, options: list[str], ranks: dict[str, float], taken: Path) -> int:
+    """Run tests in this process."""
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [str(source), str(ROOT)]
+    # the same examples of Hypothesis each time
+    os.environ |= {"PYTHONPATH": os.pathsep.join(sys.path[:2]), "CI": "mutation"}
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.chdir(ROOT)
+    plan = Plan(ranks)
+    status = pytest.main([*OPTIONS, *options], [plan])
+    taken.write_text(json.dumps(plan.seconds), "utf-8")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return int(status)
+
+
+class Plan:
+    """Puts tests into an order, leaves out those ranked below 0, and notes their seconds."""
+
+    def __init__(self, ranks: dict[str, float]) -> None:
+        self.ranks = ranks
+        self.seconds: dict[str, float] = {}
+
+    def pytest_configure(self) -> None:
+        # the first failing example will do
+        quick = settings.get_profile("quick")
+        settings.register_profile(
+            "mutation", quick, phases=[Phase.explicit, Phase.generate], database=None
         )
-        try:
-            said, _ = process.communicate(timeout=limit)
-        finally:
-            # with the processes that its tests have left
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        seconds = Path(made, "seconds.json")
-        taken = json.loads(seconds.read_text("utf-8")) if seconds.exists() else {}
-        return process.returncode, said.decode(errors="replace"), taken
+        settings.load_profile("mutation")
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+        # tests written since come first
+        rank = {item: self.ranks.get(item.nodeid, 0) for item in items}
+        config.hook.pytest_deselected(items=[item for item in items if rank[item] < 0])
+        items[:] = sorted((item for item in items if rank[item] >= 0), key=rank.__getitem__)
 
-def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Put tests into the order of the plan, and leave out those ranked below 0 (for pytest)."""
-    ranks = json.loads(Path(os.environ["CONJUNCT_MUTATION_PLAN"]).read_text("utf-8"))
-    config.hook.pytest_deselected(items=[i for i in items if ranks.get(i.nodeid, 0) < 0])
-    # tests written since come first
-    items[:] = sorted(
-        (i for i in items if ranks.get(i.nodeid, 0) >= 0), key=lambda i: ranks.get(i.nodeid, 0)
-    )
-
-
-def pytest_runtest_logreport(report: Any) -> None:
-    TAKEN[report.nodeid] = TAKEN.get(report.nodeid, 0) + report.duration
-
-
-def pytest_sessionfinish() -> None:
-    Path(os.environ["CONJUNCT_MUTATION_PLAN"]).with_name("seconds.json").write_text(
-        json.dumps(TAKEN), "utf-8"
-    )
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
 
 
 if __name__ == "__main__":
