@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import coverage
 import pytest
 from hypothesis import Phase, settings
 
@@ -95,6 +96,7 @@ for name in (
 ):
     importlib.import_module(name)
 WRONG_USE, NO_TESTS, BROKEN = 4, 5, 99  # exit statuses of pytest, and ours
+SLOWEST = 10  # a test that takes more seconds is left out
 QUICK, MAY = 2, 10_000  # seconds of a quick test; the rank from which a test only may reach a line
 Found = tuple[str, str]
 Mutation = tuple[ast.AST, Callable[[ast.AST], None]]
@@ -116,7 +118,7 @@ def main() -> None:
             code, what, lines = mutant(path, number)
             start = time.monotonic()
             ranks = order(known, path, lines)
-            state, by = try_mutant(path, code, ranks, known["new"], given.seconds)
+            state, by = try_mutant(path, code, ranks, given.seconds)
             states.append(state)
             seconds, place = time.monotonic() - start, path.relative_to(ROOT / "src" / "conjunct")
             print(f"{state:8} {seconds:4.0f} s {place}:{what}   {by}", flush=True)
@@ -195,40 +197,61 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def recorded(folder: str) -> dict[str, Any]:
-    """Return the seconds of each test of a folder, and by file and line the tests that reach it."""
-    import coverage
+    """Return the seconds of each test of a folder, and by file and line the tests that reach it.
 
+    Only test files that have changed since are run again.
+    """
     sources = sorted((ROOT / "src" / "conjunct" / folder).rglob("*.py"))
     state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     kept = ROOT / "build" / "mutation" / f"{folder}.json"
+    known = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    if known.get("state") != state:
+        known = {"state": state, "files": {}, "seconds": {}, "reached": {}}
     tests = [ROOT / "tests" / name for name in (folder, *ALSO.get(folder, ()))]
-    if kept.exists() and (known := json.loads(kept.read_text("utf-8")))["state"] == state:
-        files = [
-            f for test in tests for f in (test.rglob("test_*.py") if test.is_dir() else [test])
-        ]
-        since = kept.stat().st_mtime
-        return known | {
-            "new": [str(f.relative_to(ROOT)) for f in files if f.stat().st_mtime > since]
-        }
+    files = [f for test in tests for f in ([*test.rglob("test_*.py")] if test.is_dir() else [test])]
+    now = {
+        str(file.relative_to(ROOT)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files
+    }
+    if changed := {file for file in now if known["files"].get(file) != now[file]}:
+        seconds, reached = record(folder, sorted(changed))
+        before = known["seconds"].items()
+        kept_seconds = {test: x for test, x in before if file_of(test) in now.keys() - changed}
+        known |= {"files": now, "seconds": kept_seconds | seconds}
+        for path, by_line in reached.items():
+            lines = known["reached"].setdefault(path, {})
+            for line, found in by_line.items():
+                earlier = {test for test in lines.get(line, ()) if file_of(test) not in changed}
+                lines[line] = sorted(earlier | found)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(known), "utf-8")
+    return known
+
+
+def record(
+    folder: str, files: list[str]
+) -> tuple[dict[str, float], dict[str, dict[str, set[str]]]]:
+    """Run test files on the code as it is: seconds of tests, and the tests that reach lines."""
     with tempfile.TemporaryDirectory(prefix="conjunct-mutant-") as made:
         settings, data = Path(made, "settings"), Path(made, "data")
         settings.write_text(f"[run]\nsource = conjunct.{folder}\ndata_file = {data}\n", "utf-8")
         options = [f"--cov-config={settings}", "--cov", "--cov-context=test", "--cov-report="]
-        code, said, seconds = run(ROOT / "src", [*options, *map(str, tests)], {}, None)
+        code, said, seconds = run(ROOT / "src", [*options, *files], {}, None)
         if code:
             raise SystemExit(f"tests fail without a change:\n{said[-3000:]}")
         lines = coverage.CoverageData(str(data))
         lines.read()
-        known = {"state": state, "seconds": seconds, "folder": folder, "reached": {}}
-        for file in lines.measured_files():
-            by_line = {
-                line: sorted({context.partition("|")[0] for context in contexts})
+        reached = {
+            str(Path(file).relative_to(ROOT)): {
+                str(line): {context.partition("|")[0] for context in contexts}
                 for line, contexts in lines.contexts_by_lineno(file).items()
             }
-            known["reached"][str(Path(file).relative_to(ROOT))] = by_line
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(known), "utf-8")
-    return recorded(folder)
+            for file in lines.measured_files()
+        }
+    return seconds, reached
+
+
+def file_of(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def order(known: dict[str, Any], path: Path, lines: range) -> dict[str, float]:
@@ -240,11 +263,13 @@ def order(known: dict[str, Any], path: Path, lines: range) -> dict[str, float]:
     reached = {test for line in lines for test in by_line.get(str(line), ())}
     if "" in reached:
         reached = {test for tests in by_line.values() for test in tests}
-    files = {test.partition("::")[0] for test in reached}
+    files = {file_of(test) for test in reached}
     ranks = {}
     for test, seconds in known["seconds"].items():
-        file = test.partition("::")[0]
-        if test in reached:
+        file = file_of(test)
+        if seconds > SLOWEST:
+            ranks[test] = -1
+        elif test in reached:
             ranks[test] = seconds
         elif file in files or UNRECORDED.search((ROOT / file).read_text("utf-8")):
             # a fixture that the test shares with others may reach them
@@ -254,18 +279,16 @@ def order(known: dict[str, Any], path: Path, lines: range) -> dict[str, float]:
     return ranks
 
 
-def try_mutant(
-    path: Path, code: str, ranks: dict[str, float], new: list[str], limit: float
-) -> Found:
+def try_mutant(path: Path, code: str, ranks: dict[str, float], limit: float) -> Found:
     """Return what the tests did - killed it, hung, or noticed nothing - and which test failed."""
     with tempfile.TemporaryDirectory(prefix="conjunct-mutant-") as copied:
         source = Path(copied, "src")
         # with what was compiled
         shutil.copytree(ROOT / "src", source)
         (source / path.relative_to(ROOT / "src")).write_text(code, "utf-8")
-        for some in rounds(path, ranks, new):
+        for some in rounds(path, ranks):
             whole = 2 * limit + 5 * sum(rank % MAY for rank in some.values() if rank >= 0)
-            files = sorted({test.partition("::")[0] for test, rank in some.items() if rank >= 0})
+            files = sorted({file_of(test) for test, rank in some.items() if rank >= 0})
             try:
                 done, said, _ = run(source, ["-x", f"--timeout={limit}", *files], some, whole)
             except TimeoutError:
@@ -278,14 +301,15 @@ def try_mutant(
     return "SURVIVED", ""
 
 
-def rounds(path: Path, ranks: dict[str, float], new: list[str]) -> Iterator[dict[str, float]]:
+def rounds(path: Path, ranks: dict[str, float]) -> Iterator[dict[str, float]]:
     """Yield the plan of some tests and of the others: those of two files take no long imports."""
     chosen = {test for test, rank in ranks.items() if 0 <= rank < MAY}
-    files = Counter(test.partition("::")[0] for test in chosen if ranks[test] < QUICK)
+    files = Counter(file_of(test) for test in chosen if ranks[test] < QUICK)
     alike = sorted(files, key=lambda file: (path.stem not in file, -files[file], file))
-    first = {*alike[:2], *new}
-    one = {test: rank if test.partition("::")[0] in first else -1 for test, rank in ranks.items()}
-    yield {**dict.fromkeys(new, 0), **one}
+    first = {*alike[:2]}
+    one = {test: rank if file_of(test) in first else -1 for test, rank in ranks.items()}
+    if max(one.values(), default=-1) >= 0:
+        yield one
     other = {test: -1 if one[test] >= 0 else rank for test, rank in ranks.items()}
     if max(other.values(), default=-1) >= 0:
         yield other
@@ -355,7 +379,7 @@ class Plan:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        # tests written since come first
+        # a change may rename tests
         rank = {item: self.ranks.get(item.nodeid, 0) for item in items}
         config.hook.pytest_deselected(items=[item for item in items if rank[item] < 0])
         items[:] = sorted((item for item in items if rank[item] >= 0), key=rank.__getitem__)
