@@ -478,3 +478,24 @@ def test_damaged_classifiers_are_refused(case, tmp_path):
 def test_classifiers_of_earlier_versions_are_refused_in_one_line(tmp_path):
     line = refusal({"format": "conjunct-classifier", "version": 1}, tmp_path, ChunkClassifier.load)
     assert line.endswith("was written by conjunct 0.2: fit again with this version")
+
+
+@pytest.mark.parametrize("parameter", ["max_iter", "max_features", "max_length"])
+def test_limits_of_parameters_are_exact(parameter, content, tmp_path):
+    path = tmp_path / "model.conjunct"
+    changed = json.loads(content)
+    # what was tried last and not kept is no part of the model
+    changed["ending"] = {}
+    path.write_text(json.dumps(changed), "utf-8")
+    model = load(path)
+    least = {
+        "max_iter": model.n_iter_,
+        "max_features": len(model.features_),
+        "max_length": max(map(len, model.patterns_)),
+    }[parameter]
+    assert least > 2
+    changed["parameters"][parameter] = least
+    path.write_text(json.dumps(changed), "utf-8")
+    assert load(path).patterns_ == model.patterns_
+    changed["parameters"][parameter] = least - 1
+    refusal(changed, tmp_path)
