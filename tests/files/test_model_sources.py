@@ -481,21 +481,22 @@ def test_classifiers_of_earlier_versions_are_refused_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("parameter", ["max_iter", "max_features", "max_length"])
-def test_limits_of_parameters_are_exact(parameter, content, tmp_path):
-    path = tmp_path / "model.conjunct"
-    changed = json.loads(content)
-    # what was tried last and not kept is no part of the model
-    changed["ending"] = {}
-    path.write_text(json.dumps(changed), "utf-8")
+def test_limits_of_parameters_are_exact(parameter, tmp_path):
+    zoo, path = datasets.load_zoo().values, tmp_path / "model.json"
+    sizes = [each.n_features for each in UFC().fit(zoo).history_]
+    # its last merge makes one feature more
+    last = max(k for k in range(2, len(sizes)) if sizes[k] > sizes[k - 1])
+    UFC(max_iter=last).fit(zoo).save(path)
+    changed = json.loads(path.read_text())
     model = load(path)
     least = {
-        "max_iter": model.n_iter_,
-        "max_features": len(model.features_),
+        "max_iter": last,
+        "max_features": sizes[last],
         "max_length": max(map(len, model.patterns_)),
     }[parameter]
     assert least > 2
     changed["parameters"][parameter] = least
-    path.write_text(json.dumps(changed), "utf-8")
+    path.write_text(json.dumps(changed))
     assert load(path).patterns_ == model.patterns_
     changed["parameters"][parameter] = least - 1
     refusal(changed, tmp_path)
