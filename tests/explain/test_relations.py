@@ -1,6 +1,7 @@
 """Relations between tags against their definitions, on lists of rows."""
 
-from itertools import combinations
+import math
+from itertools import chain, combinations
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 import naive_suggestions as naive
 from conjunct import UFC, datasets
 from conjunct.counting import TagCounts, Tally
-from conjunct.data import BooleanData, Proposal
+from conjunct.data import BooleanData, Change, Proposal
 from conjunct.explain import find_relations, propose_changes
+from conjunct.explain.relations import Relation, apply_changes, implication_graph
 from tables import tables
 
 
@@ -174,3 +176,134 @@ def test_proposals_count_the_rows_that_they_change():
         ("empty", "nothing", "", 0, ()),
         ("vacuous", "photo", "", 100, tuple(range(len(proposed[0].examples)))),
     ]
+
+
+@given(
+    tables(max_rows=60, min_rows=20),
+    st.lists(st.sampled_from([None, None, "u"]), min_size=8, max_size=8),
+)
+def test_evidence_is_the_mutual_information_and_the_rarer_tag_is_left(table, variables):
+    names = list("hgfedcba")[: table.shape[1]]
+    found = relations_of(table, names, variables[: table.shape[1]])
+    supports = dict(zip(names, table.sum(axis=0).tolist(), strict=True))
+    for one in found:
+        assert (supports[one.left], one.left) < (supports[one.right], one.right)
+        left, right = (table[:, names.index(name)] for name in one[1:3])
+        assert one.rows == (left & right).sum()
+        if one.kind != "alike":
+            counts = len(table), supports[one.left], supports[one.right], one.rows
+            assert one.evidence == pytest.approx(naive.mutual_bits(*counts), abs=1e-6)
+    kinds = ["implies", "same", "avoid", "alike"]
+    order = [(-one.evidence, kinds.index(one.kind), one.left, one.right) for one in found]
+    assert order == sorted(order)
+
+
+def alike_bits(rows, a, b):
+    """The bits that the companies of two tags share, from the definition."""
+    n, m = len(rows), len(rows[0])
+    n_far = 0
+    for k in range(m):
+        share = sum(row[k] for row in rows) / n
+        far = False
+        for tag in (a, b):
+            own = [row for row in rows if row[tag]]
+            spread = math.sqrt(len(own) * share * (1 - share))
+            surplus = sum(row[k] for row in own) - len(own) * share
+            far |= k not in (a, b) and abs(surplus) >= 2 * spread > 0
+        n_far += far
+    cosine = min(naive.alike_cosine(rows, a, b), 0.98)
+    return -0.5 * (n_far - 1) * math.log2(1 - cosine**2)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_evidence_that_tags_are_alike_is_that_of_the_definition(seed, monkeypatch):
+    table, kept = planted_synonyms(seed)
+    table[:, 0] = kept
+    # tags with no row but one, and in all rows, are of no company
+    table = np.c_[table, np.arange(3000) == 7, np.ones(3000, bool)]
+    rows, names = table.astype(int).tolist(), [f"t{k:02}" for k in range(27)]
+    found = [one for one in relations_of(table, names) if one.kind == "alike"]
+    assert ("t24", "t00") in {one[1:3] for one in found} | {one[2:0:-1] for one in found}
+    for one in found:
+        expected = alike_bits(rows, names.index(one.left), names.index(one.right))
+        assert one.evidence == pytest.approx(expected, abs=1e-5)
+        n_pairs = 27 * 26 / 2
+        assert one.evidence > 0.5 * math.log2(3000) + math.log2(n_pairs / len(found))
+    monkeypatch.setattr("conjunct.explain.relations._ROWS_AT_ONCE", 5)
+    assert [one for one in relations_of(table, names) if one.kind == "alike"] == found
+
+
+def test_one_tag_or_none_has_no_relation():
+    assert relations_of(np.ones((9, 1)), ["a"]) == []
+    assert relations_of(np.zeros((9, 3)), ["a", "b", "c"]) == []
+    # two are enough
+    [one] = relations_of(np.arange(40)[:, None] % 2 == [0, 0], ["b", "a"])
+    assert one.sentence == "a and b say the same: 20 rows with both, 0 with a only, 0 with b only"
+
+
+def relation(kind, left, right):
+    return Relation(kind, left, right, 3, 9.0, f"{left} {kind} {right}")
+
+
+def test_the_graph_of_implications_has_the_strongest_that_fit():
+    pairs = [("duck", "bird"), ("bird", "animal"), ("cat", "animal"), ("cat", "pet")]
+    relations = [relation("implies", *pair) for pair in pairs]
+    relations[1:1] = [relation("avoid", "duck", "cat"), relation("same", "pet", "animal")]
+    tags = ["animal", "bird", "cat", "duck", "pet"]
+    for most, expected, n_left in ((5, 4, 0), (4, 3, 1), (3, 2, 2), (2, 1, 3), (1, 0, 5)):
+        graph = implication_graph(tags, relations, most)
+        ends = [(tags[edge.parent], tags[edge.child]) for edge in graph.edges]
+        assert sorted(ends) == sorted(pairs[:expected])
+        assert {tags[node.number] for node in graph.nodes} == {*chain(*pairs[:expected])}
+        assert all(not edge.negated for edge in graph.edges)
+        assert graph.left_out == n_left
+
+
+def frame_of(text):
+    """Rows of tags, one letter each."""
+    rows = text.split()
+    names = sorted({*"".join(rows)} - {"."})
+    return pd.DataFrame([[name in row for name in names] for row in rows], columns=names)
+
+
+def test_each_kind_of_change_is_proposed_once():
+    data = BooleanData.from_data(frame_of("ab a abx a c cb .x b").assign(none=False))
+    relations = [
+        relation("avoid", "c", "a"),
+        relation("same", "x", "b"),
+        relation("implies", "a", "b"),
+        relation("alike", "c", "x"),
+        relation("implies", "b", "none"),
+        relation("alike", "none", "x"),
+        relation("same", "c", "a"),
+    ]
+    found = propose_changes(data, [Proposal("c", "a", 90.4, 2, 4)], relations)
+    assert found == [
+        Change("spelling", "c", "a", 2, "spelled alike (90 of 100)", (4, 5)),
+        # all rows of the tag for a name, those that lack what is implied for a fact
+        Change("same", "x", "b", 2, "x same b", (2, 6)),
+        Change("implies", "a", "b", 2, "a implies b", (1, 3)),
+        Change("alike", "c", "x", 2, "c alike x", (4, 5)),
+        Change("implies", "b", "none", 4, "b implies none", (0, 2, 5)),
+        Change("empty", "none", "", 0, "in no row", ()),
+    ]
+    one_row = BooleanData.from_data(frame_of("a"))
+    assert propose_changes(one_row, [], []) == []
+    two = BooleanData.from_data(frame_of("a a"))
+    assert propose_changes(two, [], []) == [Change("vacuous", "a", "", 2, "in all 2 rows", (0, 1))]
+
+
+def test_changes_are_applied_from_rare_tags_to_frequent_ones():
+    data = BooleanData.from_data(frame_of("d b b ba . ae c c c").assign(none=False, all=True))
+    changes = [
+        Change("implies", "b", "a", 2, "", ()),
+        Change("implies", "d", "b", 1, "", ()),
+        Change("implies", "c", "unknown", 1, "", ()),
+        Change("same", "e", "c", 1, "", ()),
+        Change("empty", "none", "", 0, "", ()),
+        Change("vacuous", "all", "", 9, "", ()),
+    ]
+    changed = apply_changes(data, changes)
+    expected = frame_of("dba ba ba ba . ae c c c")
+    assert changed.names == tuple(expected.columns)
+    assert changed.columns.to_dense().astype(bool).tolist() == expected.to_numpy().tolist()

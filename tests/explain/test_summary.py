@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
 from conjunct.cli.terminal import as_options
-from conjunct.explain import Summary, new_features
+from conjunct.data import BooleanData, TagCleaner
+from conjunct.explain import Summary, column_preparations, new_features
+from conjunct.explain.summary import takes_one_pair
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
 
@@ -141,3 +143,125 @@ def test_why_it_ended_is_never_made_up(zoo):
     assert "did not store the reason" in Summary(model).ending
     assert "the limit of 30 was reached" in Summary(UFringe(30).fit(zoo)).ending
     assert "gave a new conjunction" in Summary(UFringe(10_000, max_depth=2).fit(zoo)).ending
+
+
+def numbers_in(text):
+    return re.findall(r"-?\d[\d,]*(?:\.\d+)?%?", text)
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(tables, st.sampled_from([0.05, 0.3, "risk"]), st.sampled_from([1, 3]))
+def test_every_number_of_the_measures_is_that_of_the_model(table, criterion, max_iter):
+    frame = pl.DataFrame(table, schema=list("abcdef")[: table.shape[1]])
+    model = UFC(criterion, max_iter=max_iter, stop="never").fit(frame)
+    text, fitted = Summary(model).scores, model.feature_set_
+    if not fitted.merges:
+        assert text == ""
+        return
+    first, last = model.history_[0], model.history_[-1]
+    expected = [f"{first.oi:.3f}", f"{last.oi:.3f}"]
+    assert ("fell" in text) == (last.oi < first.oi)
+    if 0 < last.oi < first.oi:
+        expected.append(f"{100 - 100 * last.oi / first.oi:.0f}%")
+    more = last.n_features - first.n_features
+    expected.append(f"{abs(more)}")
+    assert ("fewer" in text) == (more < 0)
+    # the strongest link, and the most common of the new features
+    strongest = max(fitted.merges, key=lambda merge: merge.r)
+    expected += [f"{strongest.r:.2f}", f"{strongest.joint}"]
+    made = [
+        (support, -k)
+        for k, (number, support) in enumerate(zip(fitted.features, fitted.supports, strict=True))
+        if number >= table.shape[1]
+    ]
+    if made:
+        rows = max(made)[0]
+        expected += [f"{rows}", f"{100 * rows / len(table):.0f}%"]
+    assert numbers_in(text) == expected
+
+
+def test_rare_features_and_kept_columns_are_counted(zoo):
+    model = UFC("risk", max_iter=2, stop="never", min_support=0.1).fit(zoo)
+    fitted, summary = model.feature_set_, Summary(model)
+    assert numbers_in(summary.overview) == [
+        str(len(each))
+        for each in (
+            zoo,
+            zoo.columns,
+            fitted.merges,
+            [k for k in fitted.features if k >= zoo.width],
+            [k for k in fitted.features if k < zoo.width],
+            fitted.suppressed,
+        )
+    ]
+    assert len(fitted.suppressed) > 1
+
+
+def test_sets_of_columns_that_say_the_same_are_named_up_to_three():
+    rng = np.random.default_rng(0)
+    columns = {}
+    for k in range(5):
+        columns[f"a{k}"] = columns[f"b{k}"] = rng.random(200) < 0.2 + 0.1 * k
+    table = pl.DataFrame(columns)
+    for n in range(1, 6):
+        summary = Summary(UFC().fit(table[:, : 2 * n]))
+        copies = summary.copies
+        assert len(copies) == n
+        sentences = [one.sentence for one in copies[:3]]
+        if n > 3:
+            sentences.append("So does 1 other set" if n == 4 else "So do 2 other sets")
+        assert summary.same_columns.startswith(" ".join(sentences))
+        assert summary.same_columns.count("say the same") == min(n, 3)
+        assert "nothing else was found" in summary.overview
+
+
+def test_the_size_with_chunks_is_compared_with_that_without(zoo):
+    model = UFC().fit(zoo)
+    part = model.description_length_ / model.baseline_length_
+    assert part < 0.95
+    assert numbers_in(Summary(model).length) == [f"{100 * part:.1f}%"]
+    assert "do not" not in Summary(model).length
+    # few rows, and every pair that may be joined
+    few = UFC(0.01, max_iter=3, stop="never").fit(zoo[:8])
+    part = few.description_length_ / few.baseline_length_
+    assert part > 1
+    assert numbers_in(Summary(few).length) == [f"{100 * part:.1f}%"]
+    assert "do not" in Summary(few).length
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+def test_raw_columns_and_their_tags_are_counted():
+    frame = pl.DataFrame(
+        {"size": [1.5, 2.5, 3.5, 9.0] * 5, "kind": ["a", "b", "c", "c"] * 5, "is": [0, 1, 1, 0] * 5}
+    )
+    data = BooleanData.from_data(frame)
+    model = UFC(max_iter=1).fit(data)
+    overview = Summary(model).overview
+    n_tags = len(model.feature_set_.lineage.primitives)
+    assert n_tags > 3
+    assert numbers_in(overview)[:3] == ["20", "3", str(n_tags)]
+    described = column_preparations(model.preparation_)
+    assert {*described} == {"size", "kind"}
+    assert all(described.values())
+    tags = BooleanData.from_data([["Forks", "knife"], ["fork"], ["knife"], ["fork", "knife"]] * 5)
+    cleaner = tags.fit_cleaner(TagCleaner(synonyms={"Forks": "fork"}))
+    model = UFC(max_iter=1).fit(tags.clean(cleaner))
+    described = column_preparations(model.preparation_)
+    merges = {merge.tag: merge.into for merge in model.preparation_.cleaner.merges()}
+    assert merges
+    assert {tag: text.split(" ", 1)[1] for tag, text in described.items()} == merges
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+def test_only_searches_of_single_pairs_take_one_pair():
+    table = np.repeat(np.eye(3, dtype=bool), 5, axis=0)
+    table = np.c_[table, table]
+    for model, expected in (
+        (UFC(), True),
+        (UFC("bits"), True),
+        (UFC("risk"), False),
+        (UFC("risk", search="pairwise"), True),
+        (UFC("bits", search="batch"), False),
+        (UFringe(3), False),
+    ):
+        assert takes_one_pair(model.fit(table)) == expected

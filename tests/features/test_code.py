@@ -186,3 +186,46 @@ def test_many_rows_are_counted_in_blocks(monkeypatch):
     ):
         parts = fitted.with_code_counts(columns).code_counts
         assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
+
+
+@pytest.mark.parametrize("layout", [PackedColumns, SparseColumns])
+@pytest.mark.parametrize("n_rows", [63, 64, 65, 200, 1000])
+def test_rows_are_counted_on_threads(layout, n_rows, monkeypatch):
+    rng = np.random.default_rng(n_rows)
+    table = rng.random((n_rows, 7)) < 0.4
+    table[:, 1] |= table[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = UFC(0.05, max_iter=2, stop="never").fit(table).feature_set_
+    columns = layout.from_table(table)
+    whole = fitted.with_code_counts(columns).code_counts
+    logs = fitted.row_code.log_probs(columns, whole.features)
+    monkeypatch.setattr(code, "_CELLS_PER_THREAD", 1)
+    parts = []
+    alone = code.run_threads
+    monkeypatch.setattr(
+        code, "run_threads", lambda edges, work: (parts.append(edges), alone(edges, work))
+    )
+    for n_jobs in (1, 2, 3, 8):
+        some = columns.with_jobs(n_jobs)
+        again = fitted.with_code_counts(some).code_counts
+        assert all(map(np.array_equal, again, whole))
+        assert fitted.row_code.log_probs(some, whole.features).tolist() == logs.tolist()
+    if code.native_library is not None:
+        assert max(len(set(edges)) for edges in parts) == min(8, -(-n_rows // 64)) + 1
+        assert all(edges[0] == 0 and edges[-1] == n_rows for edges in parts)
+
+
+def test_columns_that_take_no_part_are_counted_too():
+    # of six columns two are merged, one has a variable with them, and the others are alone
+    rng = np.random.default_rng(3)
+    table = rng.random((90, 6)) < 0.4
+    table[:, 4] = table[:, 1] | (rng.random(90) < 0.1)
+    fitted = UFC(0.6, max_iter=1, stop="never").fit(table).feature_set_
+    assert len(fitted.merges) == 1
+    for variables in ((), (None, "u", None, "u", None, None), ("u", "u", None, None, None, "v")):
+        check_counts(replace(fitted, variables=variables), table, rng)
+        check_probabilities(replace(fitted, variables=variables), table, rng)
+        with in_c(compiled=False):
+            check_counts(replace(fitted, variables=variables), table, rng)
+            check_probabilities(replace(fitted, variables=variables), table, rng)

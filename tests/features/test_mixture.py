@@ -1,5 +1,7 @@
 """Groups of rows: every sum and probability is that of the definition."""
 
+import math
+import time
 from itertools import product
 
 import numpy as np
@@ -10,11 +12,15 @@ from hypothesis import strategies as st
 import naive_mixture
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import sample_rows
+from conjunct.features import mixture as module
 from conjunct.features.mixture import (
+    Converged,
     Fields,
     Growth,
     Mixture,
+    Rows,
     average_row,
+    bits_of_groups,
     converge,
     maximise,
     normalise,
@@ -145,3 +151,156 @@ def test_rows_in_other_order_give_the_same_groups():
     _, path = grow(table)
     _, other = grow(table[::-1])
     assert (path[-1].mixture.outcomes == other[-1].mixture.outcomes).all()
+
+
+@given(mixtures())
+def test_the_objective_is_that_of_the_definition(drawn):
+    mixture, rows, prior, plain, weights, places = drawn
+    groups = to_plain(mixture, places)
+    expected = sum(
+        weight * math.log(sum(naive_mixture.probability(row, places, group) for group in groups))
+        for row, weight in zip(plain, weights, strict=True)
+    )
+    # each group has one more row, which is like the average of all rows
+    average = naive_mixture.average(plain, weights, places)
+    for share, tables in groups:
+        expected += math.log(share)
+        for table, known in zip(tables, average, strict=True):
+            expected += sum(part * math.log(table[each]) for each, part in known.items())
+    sums = mixture.expect(rows)
+    assert mixture.objective(float(sums.log_likelihood[0]), prior) == pytest.approx(expected)
+
+
+def test_numbers_of_groups_cost_half_a_logarithm_each():
+    # 3 frequencies of 8 rows, 3 of 32 rows, and one share of 64 rows
+    assert bits_of_groups(np.array([8.0, 32.0]), 64, 3) == 0.5 * (3 * 3 + 3 * 5 + 6)
+    assert bits_of_groups(np.array([8.0]), 64, 3) == 0.5 * 3 * 3
+    assert bits_of_groups(np.array([4.0, 4.0, 4.0]), 16, 1) == 0.5 * (2 + 2 + 2 + 2 * 4)
+    # less than two rows count as two
+    assert bits_of_groups(np.array([0.5, 1.0]), 1, 4) == 0.5 * (4 + 4 + 1)
+
+
+@given(mixtures())
+def test_bits_are_those_of_the_rows_and_of_the_numbers_of_groups(drawn):
+    mixture, rows, prior, plain, weights, places = drawn
+    growth = Growth(rows, mixture.fields, prior, np.random.default_rng(0))
+    n_free = 0
+    for field in places:
+        found = [naive_mixture.outcome(row, field) for row in plain]
+        known = [each for each in found if each is not None]
+        # what is never there is no number, nor is the last outcome of a field that always has one
+        n_free += len({*known} - {"none"}) - (bool(known) and "none" not in known)
+    groups = to_plain(mixture, places)
+    bits = sum(
+        -weight * math.log2(sum(naive_mixture.probability(row, places, group) for group in groups))
+        for row, weight in zip(plain, weights, strict=True)
+    )
+    given_rows = [naive_mixture.members(row, places, groups) for row in plain]
+    sizes = np.array(weights) @ np.array(given_rows)
+    bits += sum(0.5 * max(n_free, 1) * math.log2(max(size, 2)) for size in sizes)
+    bits += 0.5 * math.log2(max(sum(weights), 2)) * (len(groups) - 1)
+    assert growth.n_free == max(n_free, 1)
+    found = Converged(mixture, mixture.expect(rows), ())
+    assert growth.bits(found) == pytest.approx(bits)
+
+
+def two_groups(n_rows=120):
+    """Rows of two groups that share nothing, and the group of each row."""
+    rng = np.random.default_rng(8)
+    labels = np.arange(n_rows) % 3 == 0
+    table = np.where(labels[:, None] == (np.arange(8) < 4), 0.9, 0.05)
+    return rng.random(table.shape) < table, labels
+
+
+@pytest.mark.parametrize("options", [{}, {"n_groups": 2}])
+def test_groups_that_share_nothing_are_found(options):
+    table, labels = two_groups()
+    growth, path = grow(table, **options)
+    assert [each.mixture.n_groups for each in path] == [1, 2]
+    rows = growth.fields.read(PackedColumns.from_table(table))
+    found = path[-1].mixture.log_joint(rows).argmax(1) == 0
+    assert (found == labels).mean() in (0, 1)
+    assert sorted(path[-1].mixture.shares) == pytest.approx([41 / 122, 81 / 122], abs=1e-3)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_groups_that_save_less_than_their_numbers_cost_are_dropped(place):
+    table, _ = two_groups()
+    growth, path = grow(table)
+    two = path[1].mixture
+    shares = np.insert(two.shares * 0.99, place, 0.01)
+    # a second copy of the first group, with next to no row
+    order = np.insert([0, 1], place, 0)
+    mixture = Mixture(growth.fields, shares, two.outcomes[order], two.none[order])
+    growth.settled = np.arange(3) == place
+    found = growth._drop(Converged(mixture, mixture.expect(growth.rows), ()))
+    assert found.mixture.n_groups == 2
+    assert not growth.settled.any()
+    np.testing.assert_allclose(found.mixture.outcomes, two.outcomes, atol=0.02)
+    again = Converged(two, two.expect(growth.rows), ())
+    assert growth._drop(again) is again
+    assert growth.bits(found) < growth.bits(Converged(mixture, mixture.expect(growth.rows), ()))
+    # with a given number, only what no row prefers
+    growth.n_groups = 3
+    kept = growth._drop(Converged(mixture, mixture.expect(growth.rows), ()))
+    assert kept.mixture.n_groups == 2
+
+
+def test_growth_ends_at_its_limits_and_says_how_far_it_is():
+    table, _ = planted(np.random.default_rng(4), 5, 900, 30)
+    seen = []
+    _, path = grow(table, watch=lambda *each: seen.append(each))
+    assert seen == [(each.mixture.n_groups, each.bits) for each in path[1:]]
+    most = path[-1].mixture.n_groups
+    assert most > 3
+    assert grow(table, max_groups=most - 1)[1][-1].mixture.n_groups <= most - 1
+    assert len(grow(table, deadline=time.monotonic() - 1)[1]) == 1
+    assert [each.mixture.n_groups for each in grow(table, n_groups=1)[1]] == [1]
+
+
+def test_groups_that_are_all_alike_stay_one():
+    # independent columns, and one row of a kind
+    table = np.random.default_rng(9).random((300, 6)) < 0.5
+    assert len(grow(table)[1]) == 1
+    assert len(grow(table[:1])[1]) == 1
+    growth, path = grow(table[:1], n_groups=2)
+    assert path[-1].mixture.n_groups == 1
+    assert growth._halve(np.array([0])) is None
+
+
+@given(mixtures(), st.sampled_from([0.0, 2.0]), st.sampled_from([1, 7, 1000]))
+def test_blocks_of_rows_change_no_sum(drawn, dense, n_rows):
+    mixture, rows, *_ = drawn
+    expected = mixture.expect(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_DENSE", dense)
+        patch.setattr(module, "_BLOCK_ROWS", n_rows)
+        again = Rows(rows.outcomes, rows.unknown, rows.weights)
+        assert len(again.blocks) == -(-rows.n_rows // n_rows)
+        kinds = {isinstance(block.outcomes, np.ndarray) for block in again.blocks}
+        assert kinds == {bool(rows.outcomes.nnz and not dense)}
+        for one, other in zip(mixture.expect(again), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_iterations_end_where_they_are_told():
+    table, _ = two_groups()
+    growth, path = grow(table)
+    rows, start = growth.rows, path[1].mixture
+    # nearly one group: it takes many iterations to tell two
+    near = Mixture(
+        start.fields,
+        np.array([0.5, 0.5]),
+        0.499 * start.outcomes + 0.501 * start.outcomes[::-1],
+        0.499 * start.none + 0.501 * start.none[::-1],
+    )
+    for most in (0, 1, 3):
+        found = converge(near, lambda now: now.expect(rows), growth.prior, gain=0, max_iter=most)
+        assert len(found.objectives) == most + 1
+    late = converge(near, lambda now: now.expect(rows), growth.prior, deadline=0)
+    assert len(late.objectives) == 1
+    for gain in (1e-2, 1e-5):
+        found = converge(near, lambda now: now.expect(rows), growth.prior, gain=gain)
+        *rises, last = np.diff(found.objectives) / len(table)
+        assert last <= gain
+        assert all(rise > gain for rise in rises)

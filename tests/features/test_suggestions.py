@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_suggestions as naive
-from conjunct.columns import PackedColumns, SparseColumns
+from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import TagCounts, Tally, sample_rows
 from conjunct.data import BooleanData
 from conjunct.features import Suggester
@@ -168,3 +168,131 @@ def test_scores_of_unseen_rows_are_probabilities():
             assert abs(scores[some].mean() - is_true[some].mean()) < 0.05
             n_bins += 1
     assert n_bins >= 4
+
+
+@given(tables_with_variables(max_rows=14, max_columns=6, min_rows=2))
+def test_what_speaks_for_a_tag_are_the_largest_weights_of_its_regression(case):
+    table, variables = case
+    suggester, rows = learned(table, variables), table.astype(int).tolist()
+    weights = [naive.regression(rows, j, variables, suggester.ridge) for j in range(table.shape[1])]
+    found = suggester.suggest(BooleanData.from_data(table).columns, 6)
+    for row, some in zip(rows, found, strict=True):
+        for one in some:
+            own = weights[NAMES.index(one.tag)]
+            speak = sorted((x for k, x in own.items() if row[k] and x > 1e-6), reverse=True)[:3]
+            given_ = [own[NAMES.index(tag)] for tag in one.because]
+            assert given_[: len(speak)] == pytest.approx(speak, abs=1e-7)
+            assert all(0 < x < 1e-5 for x in given_[len(speak) :])
+
+
+@given(tables_with_variables(max_rows=10, max_columns=5, min_rows=3), st.integers(0, 4))
+def test_doubts_are_the_least_probable_by_rows_left_out(case, k):
+    table, variables = case
+    suggester, rows = learned(table, variables), table.astype(int).tolist()
+    m, shares = table.shape[1], table.mean(axis=0)
+    halvings = [int(-math.log2(share)) for share in shares]
+    curves = [suggester.curves[1 + sorted(set(halvings)).index(number)] for number in halvings]
+    knots = [n / 40 for n in range(-10, -1)] + [n / 400 for n in range(-10, 20)]
+    knots += [n / 40 for n in range(2, 51)]
+    cells = naive.left_out(rows, variables, suggester.ridge)
+    found = suggester.doubt(BooleanData.from_data(table).columns, k)
+    for i, (row, some) in enumerate(zip(rows, found, strict=True)):
+        scores = [np.interp(cells[i * m + j][0], knots, curves[j]) for j in range(m)]
+        doubtful = sorted(scores[j] for j in range(m) if row[j] and scores[j] < shares[j] - 1e-6)
+        nearly = sum(row[j] and abs(scores[j] - shares[j]) <= 1e-6 for j in range(m))
+        assert len(some) - len(doubtful[:k]) in range(nearly + 1)
+        assert [one.score for one in some][: len(doubtful)] == pytest.approx(doubtful[:k], abs=2e-6)
+        for one in some:
+            assert one.score == pytest.approx(scores[NAMES.index(one.tag)], abs=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_speaks_against_a_tag_is_where_it_is_rarer_the_surest_first(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.random((80, 8)) < rng.uniform(0.1, 0.7, 8)
+    n_reasons = 0
+    doubts = learned(table).doubt(BooleanData.from_data(table).columns, 8)
+    for row, some in zip(table, doubts, strict=True):
+        for one in some:
+            own = table[:, NAMES.index(one.tag)]
+            # by how many standard deviations it is rarer, but for a factor of the tag
+            surprise = {
+                NAMES[k]: math.sqrt(n) * (own.mean() - own[table[:, k]].mean())
+                for k, n in enumerate(table.sum(axis=0))
+                if row[k] and NAMES[k] != one.tag
+            }
+            against = sorted(surprise, key=lambda tag: (-round(surprise[tag], 9), tag))[:3]
+            assert one.because == tuple(tag for tag in against if surprise[tag] > 1e-9)
+            n_reasons += len(one.because)
+    assert n_reasons > 50
+
+
+def gappy(table, known):
+    return MaskedColumns(PackedColumns.from_table(table & known), PackedColumns.from_table(known))
+
+
+@given(tables_with_variables(max_rows=14, max_columns=5, min_rows=3), st.integers(0, 99))
+def test_missing_cells_count_as_the_share_of_all_rows(case, seed):
+    table, variables = case
+    known = np.random.default_rng(seed).random(table.shape) < 0.8
+    assume((table & known).any(axis=0).all())
+    columns, m = gappy(table, known), table.shape[1]
+    suggester = learn(columns, NAMES[:m], variables)
+    here, n_rows = (table & known).astype(int), len(table)
+    together = known.T.astype(int) @ known
+    gram = here.T @ here * (n_rows / np.maximum(together, 1))
+    shares = here.sum(axis=0) / known.sum(axis=0)
+    np.testing.assert_allclose(suggester.counts.shares, shares)
+    # counts of different rows may be those of no table: the nearest that are those of one
+    values, vectors = np.linalg.eigh(gram)
+    gram = (vectors * np.maximum(values, 0)) @ vectors.T
+    filled = np.where(known, here, shares)
+    raw = np.vstack([raw for _, _, raw in suggester.scores(columns)])
+    for j in range(m):
+        used = naive.others(j, variables)
+        square = gram[np.ix_(used, used)] + suggester.ridge * np.eye(len(used))
+        weights = np.linalg.solve(square, gram[used, j]) if used else np.zeros(0)
+        np.testing.assert_allclose(raw[:, j], filled[:, used] @ weights, atol=1e-6)
+
+
+@given(tables_with_variables(max_rows=14, max_columns=5, min_rows=3), st.integers(0, 99))
+def test_every_known_cell_is_counted_once_for_the_curves(case, seed):
+    table, variables = case
+    rng = np.random.default_rng(seed)
+    known = rng.random(table.shape) < 0.8
+    assume((table & known).any(axis=0).all())
+    columns, names = gappy(table, known), NAMES[: table.shape[1]]
+    counts = TagCounts.of(names, Tally.of(columns).counts, variables)
+    sample = sample_rows(columns, 10_000, counts.places)
+    cells, true = learn(columns, names, variables)._count_cells(sample)
+    strata = counts.strata
+    for found, there in ((cells, known), (true, table & known)):
+        assert found.shape == (max(strata) + 1, 88)
+        expected = np.bincount(strata, there.sum(axis=0))
+        np.testing.assert_allclose(found.sum(axis=1), expected)
+
+
+def test_a_score_is_enough_or_not():
+    rng = np.random.default_rng(2)
+    table = rng.random((60, 5)) < 0.4
+    table[:, 1] |= table[:, 0]
+    suggester, columns = learned(table), BooleanData.from_data(table).columns
+    every = suggester.suggest(columns, 5)
+    least = sorted(one.score for row in every for one in row)[40]
+    some = suggester.suggest(columns, 5, least)
+    assert some == [[one for one in row if one.score >= least] for row in every]
+    assert suggester.suggest(columns, 0) == [[]] * 60
+
+
+@pytest.mark.parametrize("cells", [1, 5 * 64])
+def test_rows_are_taken_in_blocks(cells, monkeypatch):
+    rng = np.random.default_rng(3)
+    table = rng.random((300, 5)) < 0.4
+    columns = BooleanData.from_data(table).columns
+    whole = learned(table)
+    expected = whole.suggest(columns, 2), whole.doubt(columns, 2)
+    monkeypatch.setattr("conjunct.features.suggestions._CELLS_AT_ONCE", cells)
+    parts = learned(table)
+    assert parts.curves == whole.curves
+    assert [start for start, *_ in parts.scores(columns)] == [0, 64, 128, 192, 256]
+    assert (parts.suggest(columns, 2), parts.doubt(columns, 2)) == expected

@@ -478,3 +478,25 @@ def test_damaged_classifiers_are_refused(case, tmp_path):
 def test_classifiers_of_earlier_versions_are_refused_in_one_line(tmp_path):
     line = refusal({"format": "conjunct-classifier", "version": 1}, tmp_path, ChunkClassifier.load)
     assert line.endswith("was written by conjunct 0.2: fit again with this version")
+
+
+@pytest.mark.parametrize("parameter", ["max_iter", "max_features", "max_length"])
+def test_limits_of_parameters_are_exact(parameter, tmp_path):
+    zoo, path = datasets.load_zoo().values, tmp_path / "model.json"
+    sizes = [each.n_features for each in UFC().fit(zoo).history_]
+    # its last merge makes one feature more
+    last = max(k for k in range(2, len(sizes)) if sizes[k] > sizes[k - 1])
+    UFC(max_iter=last).fit(zoo).save(path)
+    changed = json.loads(path.read_text())
+    model = load(path)
+    least = {
+        "max_iter": last,
+        "max_features": sizes[last],
+        "max_length": max(map(len, model.patterns_)),
+    }[parameter]
+    assert least > 2
+    changed["parameters"][parameter] = least
+    path.write_text(json.dumps(changed))
+    assert load(path).patterns_ == model.patterns_
+    changed["parameters"][parameter] = least - 1
+    refusal(changed, tmp_path)

@@ -2,6 +2,7 @@
 
 import math
 from contextlib import contextmanager
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -340,3 +341,33 @@ def test_only_pairs_can_be_joined_one_at_a_time():
 def test_factors_that_cannot_be_used(factor):
     with pytest.raises(ValueError, match="factor must be a number above 0"):
         UFC(Evidence(factor)).fit(np.eye(4, dtype=bool))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(table=tables(max_columns=6), max_length=max_lengths)
+def test_a_run_that_nothing_stops_ends_where_no_pair_is_above_chance(layout, table, max_length):
+    quick = run(LAYOUTS[layout](table), stop="never", max_length=max_length)
+    with pytest.MonkeyPatch.context() as patch, without_c(patch):
+        slow = run(LAYOUTS[layout](table), stop="never", max_length=max_length)
+    assert merges_of(quick) == merges_of(slow)
+    assert quick.stop_reason == slow.stop_reason
+    assert all(merge.score > 0 and merge.joint > 0 for merge in slow.feature_set.merges)
+    # and no pair that is left could be joined
+    dense = slow.feature_set.evaluate(PackedColumns.from_table(table)).to_dense().astype(bool)
+    patterns = slow.feature_set.patterns
+    for i, j in combinations(range(len(patterns)), 2):
+        both = {*patterns[i], *patterns[j]}
+        if max_length is not None and len(patterns[i]) + len(patterns[j]) > max_length:
+            continue
+        wholes = [
+            table[:, [NAMES.index(tag) for tag in tags]].all(axis=1)
+            for tags in (patterns[i], patterns[j])
+        ]
+        of_features = naive_table(dense[:, i], dense[:, j])
+        of_patterns = naive_table(*wholes)
+        values = [naive_evidence.evidence(*each) for each in (of_features, of_patterns)]
+        assert min(values) <= 1e-9 or len(both) < len(patterns[i]) + len(patterns[j])
+
+
+def naive_table(one, other):
+    return len(one), int(one.sum()), int(other.sum()), int((one & other).sum())
