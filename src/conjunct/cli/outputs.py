@@ -1,4 +1,4 @@
-"""Print and save what a command found: as text with tables, as JSON, or not at all."""
+"""Print and save the results of commands: as text with tables, or as JSON."""
 
 from __future__ import annotations
 
@@ -46,15 +46,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _COLUMNS_SHOWN = 20
 _FINDINGS_SHOWN = 5
-_SHORT_NAME = 72  # characters of a chunk that is named in full
+_SHORT_NAME = 72  # characters of the longest chunk that is named in full
 _FEATURES_SHOWN = 10
-# Example rows: how many are read, how many are shown, and the characters that fit on a line of 80.
-_LOOKED_AT = 1024
+_LOOKED_AT = 1024  # rows among which examples are chosen
 _EXAMPLES_SHOWN = 3
-_SHORT = 66
-# Characters of the parents of a feature, and those of the other columns beside them.
-_LEAST_ROOM = 20
-_OTHER_COLUMNS = 54
+_SHORT = 66  # characters of an example that fits in a line of 80
+_LEAST_ROOM = 20  # characters for the parents of a feature
+_OTHER_COLUMNS = 54  # characters of the other columns of that table
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Output:
 
         import msgspec
 
-        # of all values only paths are unknown to msgspec
+        # paths are the only values that msgspec cannot encode
         encoded = msgspec.json.encode(document, enc_hook=str)
         text = msgspec.json.format(encoded, indent=1).decode()
         if ascii_only():
@@ -86,7 +84,7 @@ class Output:
     def check_table(
         self, out: Path | None, what: str, model: Path, *, lists: bool = False, sparse: bool = False
     ) -> None:
-        """Check before any work that a table can be written, and not over the model."""
+        """Check before any work that the table can be written and does not replace the model."""
         if out is None or is_printed(out):
             if self.json:
                 raise InputError(f"--json needs --out: without it, the {what} are printed")
@@ -99,7 +97,7 @@ class Output:
     def table(
         self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
     ) -> None:
-        """Print a table as CSV; or write it to a file, and print what was written."""
+        """Print a table as CSV, or write it to a file and print a summary."""
         if is_printed(out):
             write_text(files.as_csv(frame))
             return
@@ -132,17 +130,16 @@ def _make_quiet_output(
 
 
 JSON_OPTIONS = (_make_output,)
-"""``--json`` and ``--verbose``, for `takes`; the command gets an `Output`."""
+"""``--json`` and ``--verbose``, for `takes`, which passes an `Output` to the command."""
 OUTPUT_OPTIONS = (_make_output, _make_quiet_output)
-"""These and ``--quiet``, for commands that do more than print."""
+"""The same and ``--quiet``, for commands that do more than print."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a line under its headings; ``>`` before one aligns its column right.
+    """A table of at most ``most`` rows; ``>`` before a heading aligns its column to the right.
 
-    Where the terminal is too narrow, the column at position ``wrapped`` runs over several lines.
-    At most ``most`` rows are shown.
+    On a narrow terminal, the column at position ``wrapped`` is wrapped.
     """
 
     headings: Sequence[str]
@@ -165,7 +162,7 @@ class Table:
             )
         rows = list(self.rows)
         for row in rows[: self.most]:
-            # text from data may look like markup or hold control characters
+            # text from the data may look like markup or contain control characters
             table.add_row(*(Text(showable(x)) if isinstance(x, str) else x for x in row))
         if (n_more := len(rows) - len(rows[: self.most])) > 0:
             table.add_row(f"… and {n_more:,} more")
@@ -175,7 +172,7 @@ class Table:
 def show_first(
     most: int, what: str, rows: Sequence[T], table_of: Callable[[Sequence[T]], Table], rest: str
 ) -> Iterator[RenderableType]:
-    """Yield a table of the first rows, if there are any; and where the rest is, if there is one."""
+    """Yield a table of the first rows, if any, and a note about the rest, if any."""
     if rows:
         yield table_of(rows[:most])
     if len(rows) > most:
@@ -183,7 +180,7 @@ def show_first(
 
 
 def draw_bar(share: float) -> Text:
-    """Draw a share of 1 as a bar of blocks, which is visible unless the share is 0."""
+    """Draw a share as a bar of blocks; any share above 0 is visible."""
     from rich.text import Text
 
     if ascii_only():
@@ -193,7 +190,7 @@ def draw_bar(share: float) -> Text:
 
 
 def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
-    """Return what was read in numbers, and how other columns were made Boolean."""
+    """Return the size of the data, and how its columns were made Boolean."""
     if isinstance(table, files.Stream):
         names = "tags" if table.preparation.binarizer else "columns"
         facts = [
@@ -208,7 +205,7 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
 
 
 def preparation_table(preparation: Preparation) -> Table | None:
-    """Return what is done to each raw column, if anything is."""
+    """Return how each raw column is prepared, if any is."""
     columns = explain.column_preparations(preparation)
     rows = [(explain.shorten(column, LONGEST), text) for column, text in columns.items()]
     heading = "made Boolean" if preparation.binarizer else "cleaned"
@@ -236,9 +233,9 @@ def feature_table(
     with_formulas: bool = False,
     formulas: Formulas | None = None,
 ) -> Table:
-    """Return a table of features with their tags and, if wanted, their formulas.
+    """Return a table of features with their tags and, if requested, their formulas.
 
-    Where a rule adds features and replaces nothing, the formula is the feature.
+    If the rule adds features and replaces none, the formula takes the place of the tags.
     """
     from rich.text import Text
 
@@ -266,7 +263,7 @@ def feature_table(
 
 
 def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
-    """Return a name with smaller lines below it."""
+    """Return a name with dim lines below it."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
@@ -276,7 +273,7 @@ def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
 
 
 def finding_table(findings: Sequence[Finding]) -> Table:
-    """Return findings with their sentences, and what is folded into each in a line or two."""
+    """Return findings with their sentences, larger chunks, copies and related findings."""
     rows = []
     for one in findings:
         lines = [one.sentence]
@@ -293,7 +290,7 @@ def finding_table(findings: Sequence[Finding]) -> Table:
 
 
 def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
-    """Return the formula and, on a line below it, its parents unless they are columns."""
+    """Return the formula and, below it, its parents unless they are columns."""
     from rich.console import Group
     from rich.text import Text
 
@@ -303,7 +300,7 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
         return Text(showable(formula))
     left, right = map(summary.formula, parents)
     room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
-    # each gets half, and what the other does not need
+    # each parent gets half of the room, and what the other one does not need
     half = room // 2
     shown = (
         explain.shorten(left, max(half, room - len(right))),
@@ -314,16 +311,15 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
 
 
 def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
-    """Return two or three rows as their chunks; ``None`` where the rows are not in memory.
+    """Return two or three short rows as chunks, or ``None`` if the rows are not in memory.
 
-    They are short, have chunks of several tags, and share none of these.
+    Each row has chunks of several tags, and no two rows share such a chunk.
     """
     from rich.table import Table
     from rich.text import Text
 
-    if not isinstance(model, estimators.InvertibleConstructor):
-        return None
-    if not isinstance(table, data.BooleanData):
+    has_chunks = isinstance(model, estimators.InvertibleConstructor)
+    if not (has_chunks and isinstance(table, data.BooleanData)):
         return None
     ids = table.ids and table.ids._replace(values=table.ids.values[:_LOOKED_AT])
     if table.n_rows > _LOOKED_AT:
@@ -356,14 +352,13 @@ def render_summary(
     *,
     formulas: bool = False,
 ) -> Iterator[RenderableType | None]:
-    """Yield what was found, some rows as chunks, why it stopped, and the description length."""
+    """Yield the findings, example rows, the stop reason and the description length."""
     from rich.console import Group
 
     summary = explain.Summary(model, as_options)
     yield summary.overview
     if not summary.n_iter:
-        # why is a note already
-        return
+        return  # a note gave the reason
     elsewhere = "" if out is None else f"; conjunct show {out} lists more"
     findings = summary.findings
     yield from show_first(_FINDINGS_SHOWN, "findings", findings, finding_table, elsewhere)
@@ -385,10 +380,10 @@ def model_document(
     table: BooleanData | Stream | None = None,
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
-    """Return a fitted model as JSON: what it is, what it was made from, and its features."""
+    """Return a fitted model as JSON: its parameters, findings, features and history."""
     summary = explain.Summary(model, as_options)
-    # a truncated model has no counts of rows
     has_chunks = isinstance(model, estimators.InvertibleConstructor)
+    # a truncated model does not count rows, so it has no code
     has_code = has_chunks and model.feature_set_.has_code
     features = model.get_features("dict")
     if formulas is not None:
@@ -423,24 +418,19 @@ def model_document(
     return document
 
 
+_FINDING_KEYS = ("name", "tags", "rows", "share", "lift", "evidence", "contrast", "sentence")
+
+
 def _finding_document(finding: Finding) -> dict[str, Any]:
-    folded = list(map(_finding_document, finding.folded))
-    return {
-        "name": finding.name,
-        "tags": finding.tags,
-        "rows": finding.rows,
-        "share": finding.share,
-        "lift": finding.lift,
-        "evidence": finding.evidence,
+    return {key: getattr(finding, key) for key in _FINDING_KEYS} | {
         "contrast": finding.contrast._asdict(),
-        "sentence": finding.sentence,
-        "part_of": finding.part_of.name if finding.part_of else None,
-        "folded": folded,
+        "part_of": finding.part_of and finding.part_of.name,
+        "folded": list(map(_finding_document, finding.folded)),
     }
 
 
 def data_document(table: BooleanData | Stream) -> dict[str, Any]:
-    """Return the size of what was read as JSON."""
+    """Return the size of the data as JSON."""
     if isinstance(table, files.Stream):
         n_rows, n_features = table.shape
         return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
@@ -448,18 +438,18 @@ def data_document(table: BooleanData | Stream) -> dict[str, Any]:
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON."""
+    """Return a table of columns as a list of rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | None) -> None:
-    """Check before any work that each file can be written, and over no other one.
+    """Check before any work that each target can be written and replaces no other file.
 
-    ``read`` and ``targets`` say what the files are: a model, a table of results, a page.
+    The keys name the role of each file, such as "model" or "report".
     """
-    taken = {
-        file.resolve(): f"{file} is the {what}"
-        for what, some in read.items()
+    roles = {
+        file.resolve(): f"{file} is the {role}"
+        for role, some in read.items()
         for file in ([some] if isinstance(some, Path) else some)
     }
     for what, target in targets.items():
@@ -469,9 +459,9 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
             option = "out" if what == "model" else what
             raise InputError(f"--{option} needs a file name, such as {what}.json")
         place = files.check_target(target)
-        if place in taken:
-            raise InputError(f"{taken[place]}: choose another file for the {what}")
-        taken[place] = f"{target} is the {what}"
+        if place in roles:
+            raise InputError(f"{roles[place]}: choose another file for the {what}")
+        roles[place] = f"{target} is the {what}"
         if what in ("report", "page"):
             files.check_page_target(target)
         elif what in ("result", "labels", "solutions"):
@@ -481,7 +471,7 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
 
 
 def save(out: Path | None, write: Callable[[Path], object]) -> None:
-    """Write a file unless it is None, and print with ``--verbose`` how long it took."""
+    """Write a file unless it is None."""
     if out is not None:
         with time_step(f"wrote {out}"):
             write(out)
@@ -493,7 +483,7 @@ def save_table(out: Path | None, frame: Callable[[], pl.DataFrame]) -> None:
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
-    """Write the page of a fitted model."""
+    """Write the report of a fitted model."""
     try:
         from conjunct.report import Report
     except ImportError as error:
@@ -503,6 +493,6 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
 
 
 def list_files(*saved: Path | None) -> str:
-    """Return a sentence about the files that were written."""
+    """Return a sentence that names the files written."""
     names = ", ".join(str(file) for file in saved if file is not None)
     return f"Saved as {names}." if names else "Not saved: add --out model.json to keep the model."
