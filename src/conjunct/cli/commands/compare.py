@@ -52,13 +52,12 @@ if TYPE_CHECKING:
     from conjunct.data import BooleanData
     from conjunct.estimators import InvertibleConstructor, RowGroups
 
-# marks of a group in the table
-_MARKS = 3
+_MARKS = 3  # of a group, in the table
 
 
 def _make_test(
     alpha: str = option(
-        "Maximum adjusted p-value; none shows all.", default="0.05", metavar="NUMBER|none"
+        "Maximum adjusted p-value, or none.", default="0.05", metavar="NUMBER|none"
     ),
     correction: Correction = option("Correct p-values for the number of tests.", default="holm"),
 ) -> dict[str, Any]:
@@ -70,7 +69,7 @@ TEST_OPTIONS = (_make_test,)
 
 
 def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
-    """Write what was found, if that is wanted, and return a sentence about it."""
+    """Write the result if there is a file for it, and return a sentence that names the file."""
     import polars as pl
 
     save_table(out, lambda: pl.DataFrame(found))
@@ -78,7 +77,7 @@ def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
 
 
 def _render_test(sides: str, test: dict[str, Any]) -> str:
-    """Return the test in words."""
+    """Describe the test in words."""
     from conjunct.ufc import CORRECTIONS
 
     name = test["correction"]
@@ -88,7 +87,7 @@ def _render_test(sides: str, test: dict[str, Any]) -> str:
 
 
 def _render_p(row: dict[str, Any]) -> str:
-    """Return the p-value of a row in ASCII."""
+    """Return the adjusted p-value of a row as ASCII text."""
     return f"{row['p_adjusted']:.2g}" if row["p_adjusted"] else "< 1e-300"
 
 
@@ -108,8 +107,8 @@ def compare(
 ) -> None:
     """Show the tags and chunks by which two tables differ.
 
-    These are significantly more common in one of the tables, by a two-sided test of each. No row
-    may be in both tables. Columns are found as in conjunct transform.
+    A two-sided test decides whether each one is significantly more common in one of the tables. No
+    row may be in both tables. Columns are found as in conjunct transform.
 
     \b
     Examples:
@@ -174,8 +173,8 @@ def describe(
     out: Path | None = RESULT_OUT,
     *,
     by: str = option(
-        "Group labels: a column of DATA, or a table with one label per row, and the column of --id "
-        "if it has two columns.",
+        "Group labels: a column of DATA, or a table with one label per row. A table of two columns "
+        "also has the column of --id.",
         default=...,
         metavar="COLUMN|FILE",
     ),
@@ -186,9 +185,9 @@ def describe(
 ) -> None:
     """Show which tags and chunks are more common in groups of rows.
 
-    You define the groups, such as classes or clusters. For each group, the tags and chunks are
-    shown that are significantly more common in it than in the other rows, by a one-sided test.
-    Rows without a label are ignored.
+    You define the groups, such as classes or clusters. A one-sided test decides which tags and
+    chunks are significantly more common in a group than in the other rows. Rows without a label
+    are ignored.
 
     \b
     Examples:
@@ -240,7 +239,7 @@ def describe(
 
 
 def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) -> DataInput:
-    """Return an input without the column of labels, unless the model has it."""
+    """Return an input without the column of labels, unless the model contains it."""
     options, prepared = source.options, model.preparation_
     if options.tags or by == options.id:
         return source
@@ -251,14 +250,14 @@ def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) ->
             ConjunctWarning,
             stacklevel=2,
         )
-        # one note is enough
+        # the library would warn about the same
         warnings.filterwarnings("ignore", ".*the result is circular", ConjunctWarning)
         return source
     return replace(source, options=replace(options, exclude=[*options.exclude, by]))
 
 
 def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
-    """Return the labels of rows, in their order; or by their ids, where the file has them."""
+    """Return the labels of rows by their ids if the file has ids, or else by position."""
     table = files.read_table(file)
     ids = rows.ids
     names = [name for name in table.columns if ids is None or name != ids.name]
@@ -280,20 +279,18 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
 
 
 def _group_table(found: dict[str, list[Any]]) -> Table:
-    rows, before = [], None
-    for row in records(found):
-        label = explain.shorten(str(row["group"]), _LONGEST_LABEL)
-        rows.append(
-            (
-                "" if row["group"] == before else label,
-                explain.shorten(row["pattern"], LONGEST),
-                explain.format_share(row["share"]),
-                explain.format_share(row["share_outside"]),
-                f"{row['lift']:.1f}",
-                _render_p(row),
-            )
+    labels = found["group"]
+    rows = [
+        (
+            "" if label == before else explain.shorten(str(label), _LONGEST_LABEL),
+            explain.shorten(row["pattern"], LONGEST),
+            explain.format_share(row["share"]),
+            explain.format_share(row["share_outside"]),
+            f"{row['lift']:.1f}",
+            _render_p(row),
         )
-        before = row["group"]
+        for row, label, before in zip(records(found), labels, [None, *labels], strict=False)
+    ]
     return Table(("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1)
 
 
@@ -319,7 +316,7 @@ def groups(
 ) -> None:
     """Find groups of similar rows.
 
-    Each group is named by the tags and chunks that are much more common in it than outside. By
+    The name of a group lists tags and chunks that are much more common in it than outside. By
     default, the number of groups is the one that compresses the data most.
 
     \b
@@ -344,7 +341,6 @@ def groups(
         model.fit(table, callback=callback)
 
     def make_labels() -> Any:
-        """Return the group of each row, its name and its probability; ids first, if any."""
         import polars as pl
 
         check_id_name(table.ids, "group", "name", "probability")
@@ -357,7 +353,7 @@ def groups(
     save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
-            # notes about the data were printed
+            # notes about the data were already printed
             warnings.simplefilter("ignore", ConjunctWarning)
             chunks = estimators.UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(
                 table
@@ -382,7 +378,7 @@ def groups(
 
 
 def group_table(model: RowGroups) -> Table:
-    """Return the groups with their strongest marks, those that are more common first."""
+    """Return the groups with their strongest marks."""
     rows: list[tuple[Any, ...]] = []
     for number, group in enumerate(model.groups_):
         lines = [

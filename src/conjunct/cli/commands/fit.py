@@ -76,15 +76,10 @@ if TYPE_CHECKING:
 _DEMO_DATA = ("coco_val2017", "coco_street")
 _DEMO_REPORT = "coco_street"
 _PATH_SHOWN = 10
-# solutions on each side of the closest one
-_AROUND = 4
-# Literals per feature above which few people read a formula.
-_LONG = 10
-# Seconds per iteration above which the cost is printed beforehand.
-_LONG_SECONDS = 10
-# Columns of these names often count equal rows.
-_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}
-# What to do about an empty cell where there is --missing.
+_AROUND = 4  # solutions shown on each side of the closest one
+_LONG = 10  # literals per feature: few people read longer formulas
+_LONG_SECONDS = 10  # of a fit, whose cost is printed beforehand
+_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}  # of equal rows
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 
@@ -96,7 +91,7 @@ def demo(
     *,
     output: Output,
 ) -> None:
-    """Find what belongs together in bundled photographs.
+    """Find tags that belong together in bundled photographs.
 
     \b
     Examples:
@@ -113,14 +108,14 @@ def demo(
             tables[name] = files.read_boolean(datasets.find(name).path)
             models[name] = estimators.UFC().fit(tables[name])
             models[name].save(out / f"{name}.json")
+    saved = {name: out / f"{name}.json" for name in models}
     page = out / f"{_DEMO_REPORT}.html"
-    has_page = True
     try:
         title = "Objects in street photographs"
         save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
+        saved["report"] = page
     except InputError as error:  # a library for reports is not installed
         note(str(error))
-        has_page = False
 
     def render_models() -> Iterator[RenderableType | None]:
         for name, model in models.items():
@@ -132,11 +127,10 @@ def demo(
     output.show(
         lambda: {
             "models": {name: model_document(model) for name, model in models.items()},
-            "saved": {name: out / f"{name}.json" for name in models}
-            | ({"report": page} if has_page else {}),
+            "saved": saved,
         },
         *render_models(),
-        f"Report: open {page} in a browser." if has_page else None,
+        f"Report: open {page} in a browser." if "report" in saved else None,
         f"The models are in {out}. Next steps:\n"
         f"  conjunct show {out / _DEMO_REPORT}.json\n"
         "  conjunct fit YOUR.csv --out model.json\n"
@@ -150,7 +144,7 @@ def fit(
     out: Path | None = MODEL_OUT,
     report: Path | None = REPORT_FILE,
     feature_names: FeatureNames = output_option(
-        "Column names of transform: chair + dining table, or chair ∧ dining table.", default="tags"
+        "Column names in transform: chair + dining table, or chair ∧ dining table.", default="tags"
     ),
     keep_columns: bool = KEEP_COLUMNS,
     formulas: bool = WITH_FORMULAS,
@@ -161,7 +155,7 @@ def fit(
     jobs: int | None = JOBS,
     memory: str | None = counting_option("Memory limit, such as 500MB; the rows stay on disk."),
     scheduler: str | None = counting_option(
-        "Count on a cluster: its address, or local for one on this machine."
+        "Count on a cluster: its address, or local to start one on this machine."
     ),
     engine: Literal["dask", "spark"] | None = counting_option("Cluster engine (default: dask)."),
     checkpoint: Path | None = counting_option(
@@ -203,7 +197,7 @@ def fit(
             "--weights needs one table in memory: drop --memory, --scheduler and --engine"
         )
     if weights is not None and report is not None:
-        raise InputError("use either --report or --weights, not both: a report shows single rows")
+        raise InputError("use either --report or --weights, not both: a report ignores weights")
     for name, is_given in (("--report", report is not None), ("--groups", groups)):
         if streams and is_given:
             raise InputError(f"{name} needs one table in memory: drop it")
@@ -235,8 +229,7 @@ def fit(
         groups=kinds,
     )
     if checkpoint is not None and out is not None:
-        # the model is there now
-        checkpoint.unlink(missing_ok=True)
+        checkpoint.unlink(missing_ok=True)  # the model is saved now
 
 
 @takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
@@ -249,7 +242,8 @@ def fringe(
     min_samples_leaf: int = option("Minimum number of rows per leaf.", default=4),
     max_depth: int | None = option("Maximum depth of a tree."),
     strategy: Literal["fringe", "root", "root-fringe"] = option(
-        "Join the last two conditions of a path, the first two, or the ends.", default="fringe"
+        "Join the last two conditions of a path, the first two, or the first and the last.",
+        default="fringe",
     ),
     drop_redundant: bool = option(
         "Drop duplicate or empty features, and repeated literals.",
@@ -291,16 +285,16 @@ def fringe(
 def path(
     data: Path = DATA_FILE,
     out: Path | None = output_option(
-        "Model file to write (JSON): with the first --chunks, or of the closest point. Without it, "
-        "nothing is saved.",
+        "Model file to write (JSON): the model with the first N chunks, or of the closest point. "
+        "Without it, nothing is saved.",
         "--out",
         "-o",
     ),
     solutions: Path | None = output_option(
-        "Table to write (.csv, .parquet, …) of all numbers of chunks, or of all solutions."
+        "Table to write (.csv, .parquet, …): one row per number of chunks, or per solution."
     ),
     figure: Path | None = output_option(
-        "Figure to write (.svg, .png) of the evidence by chunk, or of the front."
+        "Figure to write (.svg, .png): evidence by number of chunks, or the Pareto front."
     ),
     over: Literal["chunks", "thresholds"] = option(
         "Vary the number of chunks, or the paper's threshold λ.", default="chunks"
@@ -314,7 +308,7 @@ def path(
     ),
     max_solutions: int | None = threshold_option("Maximum number of solutions (default: 10,000)."),
     max_seconds: float | None = threshold_option(
-        "Time limit in seconds; solutions so far are kept (default: 600)."
+        "Time limit in seconds; solutions found by then are kept (default: 600)."
     ),
     missing: Missing = MISSING,
     variables: Path | None = VARIABLES,
@@ -328,9 +322,9 @@ def path(
 ) -> None:
     """Compare models with fewer or more chunks, or all thresholds of the paper.
 
-    One run contains them all: a model with fewer chunks is its beginning. With --over thresholds,
-    all distinct solutions for a range of thresholds are found. The best is the one closest to no
-    overlap and no growth.
+    One run contains all of these models: its first N merges give the model with N chunks. With
+    --over thresholds, all distinct solutions for a range of thresholds are found. The best solution
+    is the one closest to no overlap and no growth.
 
     \b
     Examples:
@@ -388,7 +382,7 @@ def path(
 
 
 class _Path(NamedTuple):
-    """A path: the model to keep, and what is written and printed about the others."""
+    """A path: the chosen model, and the table, chart, JSON and text about all models."""
 
     model: UFC | UFCPath
     make_table: Callable[[], Any]
@@ -398,13 +392,13 @@ class _Path(NamedTuple):
 
 
 def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None) -> _Path:
-    """Return what each number of chunks brings, and the model with some of them."""
+    """Fit once, and compare the models with each number of chunks."""
     from conjunct.plots import plot_history
 
     with time_step("constructed features"), show_iterations(None) as callback:
         model.fit(table, callback=callback)
     n_merges = model.n_iter_
-    # few and round numbers of chunks, and the last: 10, 20, 50, 100, …
+    # a few round numbers of chunks, and the last: 10, 20, 50, 100, …
     sizes = [1, 2, 3, 5]
     while sizes[-1] < n_merges:
         sizes.append(2 * sizes[-1] if str(sizes[-1])[0] != "2" else sizes[-1] * 5 // 2)
@@ -443,7 +437,7 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
 
 
 def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
-    """Return the solutions for all thresholds, and the model of the closest point."""
+    """Find the solutions for all thresholds, and choose the closest point."""
     from conjunct.plots import plot_front
 
     highest = model.max_threshold
@@ -528,7 +522,7 @@ def _construct(
     checkpoint: Path | None = None,
     groups: RowGroups | None = None,
 ) -> None:
-    """Fit a model to the table in a file, save it, and print what was constructed."""
+    """Fit a model to the table in a file, save it, and print the result."""
     from conjunct.cli.commands.compare import group_table
 
     check_targets({"data": data}, model=out, report=report)
@@ -550,7 +544,7 @@ def _construct(
         model.fit(table, callback=callback, **options)
     if groups is not None:
         with warnings.catch_warnings(), time_step("found groups"), show_rounds() as on_round:
-            # notes about the data were printed
+            # notes about the data were already printed
             warnings.simplefilter("ignore", ConjunctWarning)
             groups.fit(table, callback=on_round, **weights)
     save(out, model.save)
@@ -581,21 +575,21 @@ def _construct(
 
 
 def _note_counts(table: BooleanData) -> None:
-    """Print how to read a column of counts, if all rows are distinct without it."""
+    """Print a note about a column that may count rows: without it, all rows are distinct."""
     binarizer = table.preparation.binarizer
     rules = () if binarizer is None else binarizer.rules_
     counts = [rule for rule in rules if rule.column.casefold() in _NAMES_OF_COUNTS]
-    # a yes/no column of that name is one feature
+    # a column of two values, which gives one tag, counts nothing
     if table.ids is not None or len(counts) != 1 or len(counts[0].names()) < 2:
         return
     own = {*counts[0].names()}
     rest = table.columns.select(k for k, name in enumerate(table.names) if name not in own)
     if rest.n_columns and rest.count_distinct_rows() == rest.n_rows:
         name = counts[0].column
-        note(f"no two rows are equal without {name}: if it counts rows, use --weights {name}")
+        note(f"without {name}, all rows are distinct: if {name} counts rows, use --weights {name}")
 
 
 def _on_cost_estimate(cost: CostEstimate) -> None:
-    """Print what a long fit will take, before it begins."""
+    """Print the estimated cost of a long fit before it begins."""
     if cost.seconds > _LONG_SECONDS:
         note(f"this takes {cost}")

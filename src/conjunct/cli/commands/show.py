@@ -72,11 +72,11 @@ def show(
     model: Path = MODEL_FILE,
     formulas: bool = WITH_FORMULAS,
     form: Form | None = option(
-        "Show formulas as constructed, with common parts factored out, as a disjunction of "
+        "Form of the formulas: as constructed, with common parts factored out, as a disjunction of "
         "conjunctions, or as short as possible."
     ),
     train: Path | None = option(
-        "Training data: with --form simplified, omit combinations that do not occur in it.",
+        "Training data, for --form simplified: combinations that it lacks are ignored.",
         metavar="DATA",
     ),
     feature: str | None = option(
@@ -180,7 +180,7 @@ def _explain_feature(
     data = None if rows is None else source.read(rows, model)
     with source.naming_cells_of(rows or Path()):
         if data is not None:
-            # as people count, from the first row of data
+            # numbered from 1
             found_rows = (model.find_rows(feature, data) + 1).tolist()
         explanation = model.explain(feature, data)
         nearest = model.similar_features(feature, data, n=3)
@@ -257,7 +257,7 @@ def report(
 def _find_images(
     given: str, model: FeatureConstructor, data: Path, source: DataInput
 ) -> str | list[Path | None]:
-    """Return a folder, or the files that a column names, inside the folder of the data."""
+    """Return the folder of images, or the files in the folder of the data that a column names."""
     if Path(given).is_dir():
         return given
     by_column = replace(source, options=replace(source.options, id=given))
@@ -266,12 +266,12 @@ def _find_images(
     except InputError as error:
         raise InputError(f"--images: {given!r} is not a folder, nor a column: {error}") from None
     folder = data.parent.resolve()
-    # a cell may name any file of the machine: only what lies beside the data is opened
+    # a cell may name any file on the machine: only those in the folder of the data are opened
     named = [file and (folder / file).resolve() for file in (() if ids is None else ids.values)]
     files = [file if file and folder in file.parents else None for file in named]
     if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
         warnings.warn(
-            f"images outside {folder} are ignored ({n_outside:,} rows name one): move them there",
+            f"images outside {folder} are ignored (in {n_outside:,} rows): move them there",
             ConjunctWarning,
             stacklevel=2,
         )
@@ -284,7 +284,7 @@ def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stabili
 
     again = model
     if isinstance(model, estimators.UFCPath):
-        # the solution chosen, not the choice: a path for each run would take very long
+        # only the chosen threshold: a whole path in each run would take too long
         rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
         again = estimators.UFC(rule, max_iter=model.n_iter_)
     with (
@@ -326,8 +326,8 @@ def export(
         "View or table to create (default: features); twice for schema and table.", metavar="NAME"
     ),
     column_type: ColumnType | None = option(
-        "Type of the columns: Booleans, 0 and 1, or text (default: Booleans, or the types the "
-        "model was fitted on; in SQLite and MySQL also text)."
+        "Type of the columns in the table: Booleans, 0 and 1, or text (default: Booleans, or the "
+        "types in the training data; in SQLite and MySQL also text)."
     ),
     feature_names: FeatureNames | None = option(
         "Feature names: chair + dining table, chair ∧ dining table, or f0, f1 and so on (default: "
@@ -335,10 +335,10 @@ def export(
     ),
     keep: list[str] | None = option("Column to select unchanged; may be repeated.", metavar="NAME"),
     form: Form = option(
-        "Form of the formulas; all forms are equal on rows without missing cells.", default="built"
+        "Form of the formulas; all forms agree on rows without missing cells.", default="built"
     ),
     findings: bool = option(
-        "Export the findings instead: true in rows with all their tags.",
+        "Export findings instead of features: true in rows with all their tags.",
         "--findings",
         default=False,
     ),
