@@ -542,7 +542,7 @@ def test_a_tag_of_the_network_lights_its_neighbours(page, chunks_page, chunks):
         for pattern, rows in zip(model.patterns_, model.feature_set_.supports, strict=True)
         if {"surfboard", "person"} <= {*pattern}
     )
-    assert f"surfboard is in one chunk with person ({rows} rows)" in page.one("#tag-said").text
+    assert f"surfboard shares chunks with person ({rows} rows)" in page.one("#tag-said").text
     at = page.js("return scrollY")
     tag.click()
     ActionChains(page.driver).move_to_element(page.one("#relations h2")).perform()
