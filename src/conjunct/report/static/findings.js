@@ -47,7 +47,7 @@
     const by = order ? Number(order.value) : 0;
     const last = isWhole || !more ? Infinity : Number(more.dataset.first);
     const place = (item) => places.get(item)[by];
-    // those that are not among the first in this order are hidden, and stay behind
+    // findings that are not among the first in this order are hidden at the end
     const rank = (item) => (place(item) < 0 ? Infinity : place(item));
     for (const item of items) item.hidden = rank(item) >= last || rank(item) === Infinity;
     list.append(...items.slice().sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0)));
