@@ -19,17 +19,8 @@ import typer
 from typer.core import TyperCommand
 
 import conjunct
-from conjunct.cli import commands
+from conjunct.cli import commands, terminal
 from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS, option
-from conjunct.cli.terminal import (
-    WATCH,
-    name_of,
-    notes_on_stderr,
-    print_error,
-    remove_copy,
-    set_volume,
-    tolerate_any_encoding,
-)
 from conjunct.errors import ConjunctError, InputError, one_line
 
 # Modules that `import sklearn.base` loads for functions that no command calls, which takes half of
@@ -149,7 +140,7 @@ class GroupedCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         # here, and not at the start: --help does not need scikit-learn
-        with nullcontext() if ctx.params.get("quiet") else WATCH.watch(self._words(ctx)):
+        with nullcontext() if ctx.params.get("quiet") else terminal.WATCH.watch(self._words(ctx)):
             load_scikit_learn()
             return super().invoke(ctx)
 
@@ -160,7 +151,7 @@ class GroupedCommand(TyperCommand):
             value = ctx.params.get(parameter.name)
             if parameter.param_type_name == "argument" and value is not None:
                 each = value if isinstance(value, list | tuple) else [value]
-                names += [one_line(name_of(Path(str(name)))) for name in each]
+                names += [one_line(terminal.name_of(Path(str(name)))) for name in each]
         more = [f"and {len(names) - 3} more"] if len(names) > 3 else []
         return " ".join([str(ctx.info_name), *names[:3], *more])
 
@@ -254,11 +245,11 @@ def conjunct_(
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run one command, print any error as one line to standard error, and return the exit code."""
-    tolerate_any_encoding()
-    set_volume(0)
+    terminal.tolerate_any_encoding()
+    terminal.set_volume(0)
     words = sys.argv[1:] if args is None else list(args)
     try:
-        with notes_on_stderr():
+        with terminal.notes_on_stderr():
             app = application(words[0] if words else None)
             code = app(words, prog_name="conjunct", standalone_mode=False)
         sys.stdout.flush()
@@ -268,10 +259,10 @@ def run(args: Sequence[str] | None = None) -> int:
         text = error.format_message() if hasattr(error, "format_message") else str(error)
         end = "" if text.endswith((".", "?")) else "."
         look = "conjunct look FILE, which writes nothing, and " * ("--dry-run" in text)
-        print_error(f"{text}{end} See {look}{path} --help")
+        terminal.print_error(f"{text}{end} See {look}{path} --help")
         return 2
     except ConjunctError as error:
-        print_error(str(error))
+        terminal.print_error(str(error))
         return 2 if isinstance(error, InputError) else 1
     except BrokenPipeError:
         # the reader closed the pipe: nothing can be written any more, not even at exit
@@ -280,12 +271,12 @@ def run(args: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        print_error("not enough memory")
+        terminal.print_error("not enough memory")
         return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print_error(f"{where}{error.strerror or error}")
+        terminal.print_error(f"{where}{error.strerror or error}")
         return 1
     finally:
-        remove_copy()
+        terminal.remove_copy()
     return code if isinstance(code, int) else 0

@@ -10,19 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conjunct import data, estimators, explain, expressions, files, ufc
+from conjunct.cli import terminal
 from conjunct.cli.options import output_option
-from conjunct.cli.terminal import (
-    DASH,
-    as_options,
-    ascii_only,
-    console,
-    is_printed,
-    set_volume,
-    showable,
-    time_step,
-    write,
-    write_text,
-)
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +55,7 @@ class Output:
         if self.json:
             self.print_json(document())
         else:
-            write(*parts)
+            terminal.write(*parts)
 
     def print_json(self, document: Document) -> None:
         """Print one JSON document to standard output; NaN is null."""
@@ -77,15 +66,15 @@ class Output:
         # paths are the only values that msgspec cannot encode
         encoded = msgspec.json.encode(document, enc_hook=str)
         text = msgspec.json.format(encoded, indent=1).decode()
-        if ascii_only():
+        if terminal.ascii_only():
             text = json.dumps(json.loads(text), indent=1)
-        write_text(text + "\n")
+        terminal.write_text(text + "\n")
 
     def check_table(
         self, out: Path | None, what: str, model: Path, *, lists: bool = False, sparse: bool = False
     ) -> None:
         """Check before any work that the table can be written and does not replace the model."""
-        if out is None or is_printed(out):
+        if out is None or terminal.is_printed(out):
             if self.json:
                 raise InputError(f"--json needs --out: without it, the {what} are printed")
             return
@@ -98,8 +87,8 @@ class Output:
         self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
     ) -> None:
         """Print a table as CSV, or write it to a file and print a summary."""
-        if is_printed(out):
-            write_text(files.as_csv(frame))
+        if terminal.is_printed(out):
+            terminal.write_text(files.as_csv(frame))
             return
         save_table(out, lambda: frame)
         self.show(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
@@ -111,7 +100,7 @@ def _make_output(
         "Print each step and how long it took.", "--verbose", "-v", default=False
     ),
 ) -> Output:
-    set_volume(1 if verbose else 0)
+    terminal.set_volume(1 if verbose else 0)
     return Output(json)
 
 
@@ -125,7 +114,7 @@ def _make_quiet_output(
         raise InputError("use either --quiet or --verbose, not both")
     output = _make_output(json, verbose)
     if quiet:
-        set_volume(-1)
+        terminal.set_volume(-1)
     return output
 
 
@@ -155,7 +144,7 @@ class Table:
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
         for position, heading in enumerate(self.headings):
             table.add_column(
-                showable(heading.lstrip(">")),
+                terminal.showable(heading.lstrip(">")),
                 justify="right" if heading.startswith(">") else "left",
                 no_wrap=position != self.wrapped,
                 overflow="fold",
@@ -163,7 +152,7 @@ class Table:
         rows = list(self.rows)
         for row in rows[: self.most]:
             # text from the data may look like markup or contain control characters
-            table.add_row(*(Text(showable(x)) if isinstance(x, str) else x for x in row))
+            table.add_row(*(Text(terminal.showable(x)) if isinstance(x, str) else x for x in row))
         if (n_more := len(rows) - len(rows[: self.most])) > 0:
             table.add_row(f"… and {n_more:,} more")
         return table
@@ -183,7 +172,7 @@ def draw_bar(share: float) -> Text:
     """Draw a share as a bar of blocks; any share above 0 is visible."""
     from rich.text import Text
 
-    if ascii_only():
+    if terminal.ascii_only():
         return Text("#" * (max(1, round(share * _BAR_WIDTH)) if share else 0))
     eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), "cyan")
@@ -249,7 +238,7 @@ def feature_table(
     for feature in features:
         expression = given.get(feature.number, fitted.lineage.expression(feature.number))
         formula = explain.label(expression, style, LONGEST)
-        name: RenderableType = Text(showable(explain.shorten(feature.text, LONGEST)))
+        name: RenderableType = Text(terminal.showable(explain.shorten(feature.text, LONGEST)))
         bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
         numbers: tuple[str, ...] = (bits,)
         if by_formula:
@@ -268,8 +257,10 @@ def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
     from rich.padding import Padding
     from rich.text import Text
 
-    details = Text("\n".join(map(showable, lines)), "dim")
-    return Group(Text(showable(explain.shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2)))
+    details = Text("\n".join(map(terminal.showable, lines)), "dim")
+    return Group(
+        Text(terminal.showable(explain.shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2))
+    )
 
 
 def finding_table(findings: Sequence[Finding]) -> Table:
@@ -297,17 +288,19 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
     fitted = summary.model.feature_set_
     parents = fitted.parents(number)
     if not any(map(fitted.iteration, parents)):
-        return Text(showable(formula))
+        return Text(terminal.showable(formula))
     left, right = map(summary.formula, parents)
-    room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
+    room = max(_LEAST_ROOM, terminal.console().width - _OTHER_COLUMNS)
     # each parent gets half of the room, and what the other one does not need
     half = room // 2
     shown = (
         explain.shorten(left, max(half, room - len(right))),
         explain.shorten(right, max(half, room - len(left))),
     )
-    words = showable(f"  from {' and '.join(shown)}")
-    return Group(Text(showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
+    words = terminal.showable(f"  from {' and '.join(shown)}")
+    return Group(
+        Text(terminal.showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis")
+    )
 
 
 def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
@@ -341,7 +334,7 @@ def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
     for k in sorted(chosen):
         name = explain.shorten(ids.values[k], 20) if ids else f"row {k + 1}"
         chunks = explain.shorten(texts[k], LONGEST)
-        grid.add_row(Text(showable(f"  {name}")), Text(showable(chunks)))
+        grid.add_row(Text(terminal.showable(f"  {name}")), Text(terminal.showable(chunks)))
     return grid if chosen else None
 
 
@@ -355,7 +348,7 @@ def render_summary(
     """Yield the findings, example rows, the stop reason and the description length."""
     from rich.console import Group
 
-    summary = explain.Summary(model, as_options)
+    summary = explain.Summary(model, terminal.as_options)
     yield summary.overview
     if not summary.n_iter:
         return  # a note gave the reason
@@ -381,7 +374,7 @@ def model_document(
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
     """Return a fitted model as JSON: its parameters, findings, features and history."""
-    summary = explain.Summary(model, as_options)
+    summary = explain.Summary(model, terminal.as_options)
     has_chunks = isinstance(model, estimators.InvertibleConstructor)
     # a truncated model does not count rows, so it has no code
     has_code = has_chunks and model.feature_set_.has_code
@@ -455,7 +448,7 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
     for what, target in targets.items():
         if target is None:
             continue
-        if what in ("model", "checkpoint") and target == DASH:
+        if what in ("model", "checkpoint") and target == terminal.DASH:
             option = "out" if what == "model" else what
             raise InputError(f"--{option} needs a file name, such as {what}.json")
         place = files.check_target(target)
@@ -473,7 +466,7 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
 def save(out: Path | None, write: Callable[[Path], object]) -> None:
     """Write a file unless it is None."""
     if out is not None:
-        with time_step(f"wrote {out}"):
+        with terminal.time_step(f"wrote {out}"):
             write(out)
 
 
@@ -488,7 +481,7 @@ def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any
         from conjunct.report import Report
     except ImportError as error:
         raise InputError(str(error)) from None
-    with time_step(f"wrote {out}"):
+    with terminal.time_step(f"wrote {out}"):
         Report(model, table, **options).save(out)
 
 

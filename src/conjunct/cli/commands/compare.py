@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from conjunct import estimators, explain, files
+from conjunct.cli import outputs
 from conjunct.cli.options import (
     DATA_FILE,
     JOBS,
@@ -32,18 +33,6 @@ from conjunct.cli.options import (
     read_chunk_model,
     read_variables_option,
     takes,
-)
-from conjunct.cli.outputs import (
-    LONGEST,
-    OUTPUT_OPTIONS,
-    Output,
-    Table,
-    check_targets,
-    draw_bar,
-    records,
-    save,
-    save_report,
-    save_table,
 )
 from conjunct.cli.terminal import DASH, file_of, name_of, show_rounds, time_step
 from conjunct.errors import ConjunctWarning, InputError
@@ -72,7 +61,7 @@ def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
     """Write the result if there is a file for it, and return a sentence that names the file."""
     import polars as pl
 
-    save_table(out, lambda: pl.DataFrame(found))
+    outputs.save_table(out, lambda: pl.DataFrame(found))
     return None if out is None else f"Saved as {out}."
 
 
@@ -94,7 +83,7 @@ def _render_p(row: dict[str, Any]) -> str:
 _SHOWN = 20
 
 
-@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def compare(
     model: Path = MODEL_FILE,
     first: Path = argument("X", f"{READ}.", default=...),
@@ -103,7 +92,7 @@ def compare(
     *,
     test: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Show the tags and chunks by which two tables differ.
 
@@ -117,7 +106,7 @@ def compare(
     """
     if first == second == DASH:
         raise InputError("X and Y cannot both be standard input: use a file for one of them")
-    check_targets({"model": model}, result=out)
+    outputs.check_targets({"model": model}, result=out)
     fitted = read_chunk_model(model)
     tables = []
     for data in (first, second):
@@ -131,11 +120,11 @@ def compare(
     saved = _save(found, out)
     n_found = len(found["pattern"])
     rows = []
-    for row in records(found)[:_SHOWN]:
+    for row in outputs.records(found)[:_SHOWN]:
         smaller, larger = sorted((row["share_x"], row["share_y"]))
         rows.append(
             (
-                explain.shorten(row["pattern"], LONGEST),
+                explain.shorten(row["pattern"], outputs.LONGEST),
                 explain.format_share(row["share_x"]),
                 explain.format_share(row["share_y"]),
                 row["more_common_in"],
@@ -149,12 +138,12 @@ def compare(
             "n_x": n_x,
             "n_y": n_y,
             **test,
-            "chunks": records(found),
+            "chunks": outputs.records(found),
             "saved": {"table": out},
         },
         f"X is {name_of(first)} ({explain.count(n_x, 'row')}), Y is {name_of(second)} "
         f"({explain.count(n_y, 'row')}).",
-        Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
+        outputs.Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
         if n_found
         else "No tag or chunk differs significantly.",
         None if n_found <= _SHOWN else f"Top {_SHOWN} of {n_found:,}, by p; --out writes all.",
@@ -166,7 +155,7 @@ def compare(
 _LONGEST_LABEL = 24
 
 
-@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def describe(
     model: Path = MODEL_FILE,
     data: Path = DATA_FILE,
@@ -181,7 +170,7 @@ def describe(
     top: int = option("Maximum number of tags and chunks per group.", default=5),
     test: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Show which tags and chunks are more common in groups of rows.
 
@@ -195,7 +184,7 @@ def describe(
       $ conjunct describe traits.json zoo.csv --by milk
       $ conjunct describe traits.json zoo.csv --by milk --top 3 --out milk.csv
     """
-    check_targets({"model": model}, result=out)
+    outputs.check_targets({"model": model}, result=out)
     fitted = read_chunk_model(model)
     if Path(by).is_file():
         table = source.read(data, fitted)
@@ -223,7 +212,7 @@ def describe(
             "n_rows": table.n_rows,
             "n_groups": len(groups),
             **test,
-            "chunks": records(found),
+            "chunks": outputs.records(found),
             "without": without,
             "saved": {"table": out},
         },
@@ -278,23 +267,25 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
     return [by_id.get(value) for value in ids.values]
 
 
-def _group_table(found: dict[str, list[Any]]) -> Table:
+def _group_table(found: dict[str, list[Any]]) -> outputs.Table:
     labels = found["group"]
     rows = [
         (
             "" if label == before else explain.shorten(str(label), _LONGEST_LABEL),
-            explain.shorten(row["pattern"], LONGEST),
+            explain.shorten(row["pattern"], outputs.LONGEST),
             explain.format_share(row["share"]),
             explain.format_share(row["share_outside"]),
             f"{row['lift']:.1f}",
             _render_p(row),
         )
-        for row, label, before in zip(records(found), labels, [None, *labels], strict=False)
+        for row, label, before in zip(outputs.records(found), labels, [None, *labels], strict=False)
     ]
-    return Table(("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1)
+    return outputs.Table(
+        ("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1
+    )
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def groups(
     data: Path = DATA_FILE,
     out: Path | None = MODEL_OUT,
@@ -312,7 +303,7 @@ def groups(
     jobs: int | None = JOBS,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Find groups of similar rows.
 
@@ -325,7 +316,7 @@ def groups(
       $ conjunct groups zoo.csv --labels kinds.csv --out groups.json
       $ conjunct groups zoo.csv --groups 3 --within columns --json
     """
-    check_targets({"data": data}, model=out, labels=labels, report=report)
+    outputs.check_targets({"data": data}, model=out, labels=labels, report=report)
     model = estimators.RowGroups(
         "auto" if n_groups is None else n_groups,
         within=within,
@@ -349,8 +340,8 @@ def groups(
         sure = model.predict_proba(table).max(axis=1)
         return pl.DataFrame({**ids, "group": model.labels_, "name": names, "probability": sure})
 
-    save_table(labels, make_labels)
-    save(out, model.save)
+    outputs.save_table(labels, make_labels)
+    outputs.save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
             # notes about the data were already printed
@@ -358,7 +349,7 @@ def groups(
             chunks = estimators.UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(
                 table
             )
-        save_report(chunks, table, report, groups=model)
+        outputs.save_report(chunks, table, report, groups=model)
     output.show(
         lambda: {
             "n_rows": table.n_rows,
@@ -377,7 +368,7 @@ def groups(
     )
 
 
-def group_table(model: RowGroups) -> Table:
+def group_table(model: RowGroups) -> outputs.Table:
     """Return the groups with their strongest marks."""
     rows: list[tuple[Any, ...]] = []
     for number, group in enumerate(model.groups_):
@@ -385,8 +376,10 @@ def group_table(model: RowGroups) -> Table:
             (mark.text, explain.format_share(mark.share), explain.format_share(mark.share_outside))
             for mark in group.list_marks(_MARKS)
         ]
-        head: tuple[Any, ...] = (str(number), f"{group.rows:,}", draw_bar(group.share))
+        head: tuple[Any, ...] = (str(number), f"{group.rows:,}", outputs.draw_bar(group.share))
         for text, *shares in lines or [(group.name, "", "")]:
-            rows.append((*head, explain.shorten(text, LONGEST), *shares))
+            rows.append((*head, explain.shorten(text, outputs.LONGEST), *shares))
             head = ("", "", "")
-    return Table(("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3)
+    return outputs.Table(
+        ("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3
+    )

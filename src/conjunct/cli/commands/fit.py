@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from conjunct import datasets, estimators, explain, files
+from conjunct.cli import outputs, terminal
 from conjunct.cli.options import (
     ASCII,
     DATA_FILE,
@@ -35,32 +36,6 @@ from conjunct.cli.options import (
     takes,
     threshold_option,
 )
-from conjunct.cli.outputs import (
-    OUTPUT_OPTIONS,
-    Output,
-    Table,
-    check_targets,
-    data_document,
-    data_tables,
-    finding_table,
-    list_files,
-    model_document,
-    records,
-    render_summary,
-    save,
-    save_report,
-    save_table,
-    score_table,
-)
-from conjunct.cli.terminal import (
-    ascii_only,
-    note,
-    show_bar,
-    show_iterations,
-    show_rounds,
-    time_step,
-    write,
-)
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.parameters import whole
 
@@ -83,13 +58,13 @@ _NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}  # of equal row
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 
-@takes(output=OUTPUT_OPTIONS)
+@takes(output=outputs.OUTPUT_OPTIONS)
 def demo(
     out: Path = output_option(
         "Folder for the models and the report.", "--out", "-o", default=Path("conjunct-demo")
     ),
     *,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Find tags that belong together in bundled photographs.
 
@@ -104,7 +79,7 @@ def demo(
         raise InputError(f"{out} is a file: choose a folder for the models") from None
     models, tables = {}, {}
     for name in _DEMO_DATA:
-        with time_step(f"wrote {out / name}.json"):
+        with terminal.time_step(f"wrote {out / name}.json"):
             tables[name] = files.read_boolean(datasets.find(name).path)
             models[name] = estimators.UFC().fit(tables[name])
             models[name].save(out / f"{name}.json")
@@ -112,21 +87,21 @@ def demo(
     page = out / f"{_DEMO_REPORT}.html"
     try:
         title = "Objects in street photographs"
-        save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
+        outputs.save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
         saved["report"] = page
     except InputError as error:  # a library for reports is not installed
-        note(str(error))
+        terminal.note(str(error))
 
     def render_models() -> Iterator[RenderableType | None]:
         for name, model in models.items():
-            if ascii_only():
+            if terminal.ascii_only():
                 model.set_params(formula_style="ascii")
             yield f"{name}: {datasets.find(name).description}"
-            yield from render_summary(model, tables[name])
+            yield from outputs.render_summary(model, tables[name])
 
     output.show(
         lambda: {
-            "models": {name: model_document(model) for name, model in models.items()},
+            "models": {name: outputs.model_document(model) for name, model in models.items()},
             "saved": saved,
         },
         *render_models(),
@@ -138,7 +113,7 @@ def demo(
     )
 
 
-@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def fit(
     data: list[Path] = DATA_FILE,
     out: Path | None = MODEL_OUT,
@@ -169,7 +144,7 @@ def fit(
     *,
     rule: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Find the tags that belong together, and save them as a model.
 
@@ -190,7 +165,7 @@ def fit(
       $ conjunct fit zoo.csv --missing false --out model.json
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
-    check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
+    outputs.check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
     if streams and weights is not None:
         raise InputError(
@@ -222,7 +197,7 @@ def fit(
         out,
         reader,
         output,
-        show_iterations(rule["max_iter"]),
+        terminal.show_iterations(rule["max_iter"]),
         report,
         formulas=formulas,
         checkpoint=checkpoint,
@@ -232,7 +207,7 @@ def fit(
         checkpoint.unlink(missing_ok=True)  # the model is saved now
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def fringe(
     data: Path = DATA_FILE,
     out: Path | None = MODEL_OUT,
@@ -258,7 +233,7 @@ def fringe(
     ascii_: bool = ASCII,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Construct features from clustering trees and save a model.
 
@@ -278,10 +253,12 @@ def fringe(
         n_jobs=jobs,
         formula_style="ascii" if ascii_ else "unicode",
     )
-    _construct(model, data, out, source, output, show_iterations(n_features=max_features), report)
+    _construct(
+        model, data, out, source, output, terminal.show_iterations(n_features=max_features), report
+    )
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def path(
     data: Path = DATA_FILE,
     out: Path | None = output_option(
@@ -318,7 +295,7 @@ def path(
     ascii_: bool = ASCII,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Compare models with fewer or more chunks, or all thresholds of the paper.
 
@@ -335,7 +312,7 @@ def path(
       $ conjunct path zoo.csv --over thresholds --prune --max-seconds 60
     """
     targets = {"model": out, "solutions": solutions, "figure": figure, "report": report}
-    check_targets({"data": data}, **targets)
+    outputs.check_targets({"data": data}, **targets)
     limits: dict[str, Any] = {
         "min_threshold": min_threshold,
         "max_threshold": max_threshold,
@@ -350,8 +327,9 @@ def path(
         "missing": missing,
         "variables": read_variables_option(variables),
         "n_jobs": jobs,
-        "formula_style": "ascii" if ascii_ or (ascii_only() and not output.json) else "unicode",
     }
+    if ascii_ or (terminal.ascii_only() and not output.json):
+        options["formula_style"] = "ascii"
     if over == "chunks" and limits:
         name = next(iter(limits)).replace("_", "-")
         raise InputError(f"--{name} needs --over thresholds")
@@ -365,19 +343,19 @@ def path(
             found = _follow_thresholds(estimators.UFCPath(**limits, **options), table)
         else:
             found = _follow_sizes(estimators.UFC(**options), table, data, chunks)
-    save(out, found.model.save)
-    save_table(solutions, found.make_table)
+    outputs.save(out, found.model.save)
+    outputs.save_table(solutions, found.make_table)
     if figure is not None:
         from conjunct.plots import save_chart
 
-        with time_step(f"drew {figure}"):
+        with terminal.time_step(f"drew {figure}"):
             save_chart(found.draw(), figure)
     if report is not None:
-        save_report(found.model, table, report, title=f"Findings in {data.name}")
+        outputs.save_report(found.model, table, report, title=f"Findings in {data.name}")
     output.show(
-        lambda: {**found.document(), "data": data_document(table), "saved": targets},
+        lambda: {**found.document(), "data": outputs.data_document(table), "saved": targets},
         *found.parts,
-        list_files(*targets.values()),
+        outputs.list_files(*targets.values()),
     )
 
 
@@ -395,7 +373,7 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
     """Fit once, and compare the models with each number of chunks."""
     from conjunct.plots import plot_history
 
-    with time_step("constructed features"), show_iterations(None) as callback:
+    with terminal.time_step("constructed features"), terminal.show_iterations(None) as callback:
         model.fit(table, callback=callback)
     n_merges = model.n_iter_
     # a few round numbers of chunks, and the last: 10, 20, 50, 100, …
@@ -405,7 +383,7 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
     shown = {0, n_merges, *(size for size in sizes if size < n_merges)}
     if chunks is not None:
         shown.add(min(chunks, n_merges))
-    with time_step("measured each size"):
+    with terminal.time_step("measured each size"):
         columns = model.get_path(table, sizes=sorted(shown), backend="dict")
     chosen = model if chunks is None else model.truncate(X_train=table, max_chunks=chunks)
     rows = [
@@ -426,10 +404,10 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
         chosen,
         lambda: model.get_path(backend="polars"),
         lambda: plot_history(model.history_, title="Evidence of the chunks", bits=True),
-        lambda: {"sizes": records(columns), "model": model_document(chosen)},
+        lambda: {"sizes": outputs.records(columns), "model": outputs.model_document(chosen)},
         (
             f"One run, {explain.count(n_merges, 'chunk')}: each line adds chunks to the one above.",
-            Table(headings, rows, wrapped=3),
+            outputs.Table(headings, rows, wrapped=3),
             model.stop_reason_,
             fewer if chunks is None else None,
         ),
@@ -441,8 +419,8 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
     from conjunct.plots import plot_front
 
     highest = model.max_threshold
-    bar = show_bar("Following λ", max(highest - model.min_threshold, 0.0))
-    with time_step("followed λ"), bar as update:
+    bar = terminal.show_bar("Following λ", max(highest - model.min_threshold, 0.0))
+    with terminal.time_step("followed λ"), bar as update:
         n_found = 0
 
         def advance(solution: Solution) -> None:
@@ -468,7 +446,7 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
             "covered_from": model.covered_from_,
             "closest_point": as_document(best),
             "front": list(map(as_document, front)),
-            "model": model_document(model),
+            "model": outputs.model_document(model),
         },
         tuple(_render_path(model)),
     )
@@ -498,10 +476,10 @@ def _render_path(model: UFCPath) -> Iterator[RenderableType]:
         for k, solution in ((k, best if k == place else front[k]) for k in shown)
     ]
     headings = (">λ", ">iterations", ">features", ">length", ">OI", ">C0", ">distance")
-    yield Table(("", *headings), rows)
+    yield outputs.Table(("", *headings), rows)
     if summary.findings:
         yield "The strongest findings of the closest point:"
-        yield finding_table(summary.findings[:_PATH_SHOWN])
+        yield outputs.finding_table(summary.findings[:_PATH_SHOWN])
     yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
         f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary.overview} "
@@ -514,7 +492,7 @@ def _construct(
     data: Path,
     out: Path | None,
     source: DataInput | StreamInput,
-    output: Output,
+    output: outputs.Output,
     progress: AbstractContextManager[Callable[[Indicators], None]],
     report: Path | None = None,
     *,
@@ -525,7 +503,7 @@ def _construct(
     """Fit a model to the table in a file, save it, and print the result."""
     from conjunct.cli.commands.compare import group_table
 
-    check_targets({"data": data}, model=out, report=report)
+    outputs.check_targets({"data": data}, model=out, report=report)
     table: BooleanData | Stream
     options: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint}
     weights: dict[str, Any] = {}
@@ -538,39 +516,45 @@ def _construct(
         model.on_cost_estimate = _on_cost_estimate
     with (
         source.naming_cells_of(data, _IF_EMPTY),
-        time_step("constructed features"),
+        terminal.time_step("constructed features"),
         progress as callback,
     ):
         model.fit(table, callback=callback, **options)
     if groups is not None:
-        with warnings.catch_warnings(), time_step("found groups"), show_rounds() as on_round:
+        with (
+            warnings.catch_warnings(),
+            terminal.time_step("found groups"),
+            terminal.show_rounds() as on_round,
+        ):
             # notes about the data were already printed
             warnings.simplefilter("ignore", ConjunctWarning)
             groups.fit(table, callback=on_round, **weights)
-    save(out, model.save)
+    outputs.save(out, model.save)
     if isinstance(model, estimators.UFC) and not isinstance(table, files.Stream) and not weights:
         _note_counts(table)
     unbounded = model.get_params().get("max_length", 0) is None and not model.has_tag_names
     if unbounded and model.history_[-1].length > _LONG:
-        note("the formulas are long: use --max-length 4 for shorter ones")
+        terminal.note("the formulas are long: use --max-length 4 for shorter ones")
     if report is not None:
-        save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
+        outputs.save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
     if output.json:
-        document = model_document(model, table=table, saved={"model": out, "report": report})
+        document = outputs.model_document(
+            model, table=table, saved={"model": out, "report": report}
+        )
         output.print_json(document | ({} if groups is None else {"groups": groups.groups_}))
         return
-    if ascii_only():
+    if terminal.ascii_only():
         model.set_params(formula_style="ascii")
     scores: list[RenderableType | None] = []
     if not model.has_tag_names:  # the paper's rules have its scores
         steps = [("before", model.history_[0]), ("after", model.history_[-1])]
-        scores = [score_table(steps), explain.Summary(model).scores or None]
-    write(
-        *render_summary(model, table, out, formulas=formulas),
-        *data_tables(table),
+        scores = [outputs.score_table(steps), explain.Summary(model).scores or None]
+    terminal.write(
+        *outputs.render_summary(model, table, out, formulas=formulas),
+        *outputs.data_tables(table),
         *scores,
         *(() if groups is None else ("Kinds of rows", group_table(groups))),
-        list_files(out, report),
+        outputs.list_files(out, report),
     )
 
 
@@ -586,10 +570,12 @@ def _note_counts(table: BooleanData) -> None:
     rest = table.columns.select(k for k, name in enumerate(table.names) if name not in own)
     if rest.n_columns and rest.count_distinct_rows() == rest.n_rows:
         name = counts[0].column
-        note(f"without {name}, all rows are distinct: if {name} counts rows, use --weights {name}")
+        terminal.note(
+            f"without {name}, all rows are distinct: if {name} counts rows, use --weights {name}"
+        )
 
 
 def _on_cost_estimate(cost: CostEstimate) -> None:
     """Print the estimated cost of a long fit before it begins."""
     if cost.seconds > _LONG_SECONDS:
-        note(f"this takes {cost}")
+        terminal.note(f"this takes {cost}")
