@@ -87,7 +87,10 @@ class Drawing:
         left, top, width, height = self.box
 
         def rows(marks: Sequence[Shape] | Sequence[Text]) -> Any:
-            return chart_of([{**asdict(mark), "attributes": None} for mark in marks])
+            # as text, because Altair copies a chart deeply many times, with every row
+            records = [{**asdict(mark), "attributes": None} for mark in marks]
+            values = json.dumps(records, ensure_ascii=False)
+            return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
         # Vega scales the path of a symbol by half the root of its size: 4 keeps its scale
         layers = [
@@ -121,7 +124,8 @@ class Drawing:
                         description="name:N",
                     )
                 )
-        return finish(alt.layer(*layers), title, width=width, height=height)
+        chart = alt.layer(*layers).properties(title=title, width=width, height=height)
+        return apply_style(chart)
 
 
 def symbol(k: int, x: float, y: float, area: float = 38) -> str:
@@ -291,31 +295,11 @@ def load_altair() -> Any:
     return altair
 
 
-def chart_of(rows: Sequence[Row]) -> Any:
-    """Return an empty chart that holds its rows."""
-    alt = load_altair()
-    # as text, because Altair copies a chart deeply many times, with every row
-    values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
-    return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
-
-
-def finish(chart: Any, title: str | list[str], *, width: float = 380, height: float = 300) -> Any:
-    """Return the chart with a size, a title and the common style."""
-    return apply_style(chart.properties(title=title, width=width, height=height))
-
-
 def apply_style(chart: Any) -> Any:
     """Return a chart with the common style."""
-    plain = {"titleFontSize": 13, "titleFontWeight": "normal"}
-    lines = {"gridColor": "#e6e6e6", "domainColor": "#555555", "tickColor": "#555555"}
-    legend = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    # symbols in legends have no dashed outline
-    symbols = {"symbolSize": 90, "symbolOpacity": 1, "symbolStrokeWidth": 0.01}
     return (
         chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
-        .configure_axis(labelFontSize=12, labelFlush=False, **plain, **lines)
-        .configure_legend(labelLimit=320, **legend, **symbols)
         .configure_view(stroke=None)
     )
 
@@ -326,8 +310,7 @@ def beside(*charts: Any, join: str = "hconcat") -> Any:
     plain = [chart.copy() for chart in charts]
     for chart in plain:  # only the outer chart may have a configuration
         chart.config = alt.Undefined
-    own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
-    return apply_style(getattr(alt, join)(*plain, spacing=30).resolve_scale(**own))
+    return apply_style(getattr(alt, join)(*plain, spacing=30))
 
 
 _PRINT_PPI = 200
