@@ -37,10 +37,10 @@ def main() -> int:
         if not isinstance(unraisable.exc_value, Ended):
             sys.__unraisablehook__(unraisable)
             return
-        # an exception in a destructor is dropped, and the work would go on: raise it again soon
+        # Python ignores exceptions in destructors, so raise this one again soon
         try:
             Timer(0.05, _interrupt, ended[:1]).start()
-        except Ended:  # the timer fired here already, on a busy machine
+        except Ended:  # on a busy machine, the timer may fire here
             end_soon(unraisable)
 
     sys.unraisablehook = end_soon
@@ -52,7 +52,7 @@ def main() -> int:
                     signal.signal(number, end)
             code = _run()
         finally:
-            # the work is done, and Python takes a moment to exit
+            # a signal while Python exits must not change the exit code
             _ignore_signals()
     except BaseException as error:
         # an interrupt during an import or in a library may appear as another error, and one that
@@ -93,7 +93,7 @@ def _run() -> int:
     gc.set_threshold(200_000, 20, 20)
     # otherwise pydantic, which reads the options, searches all installed packages for plugins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # no command multiplies large matrices, and NumPy's threads for that would wait busily
+    # no command needs NumPy's threads for matrix products, which use CPU time while they wait
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from conjunct.cli.app import run
 

@@ -1,4 +1,4 @@
-"""Define the application: how it starts quickly, prints help, and ends each run."""
+"""Define the application: quick start, help, and exit codes."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class DataInput:
         return replace(table, ids=None), {"sample_weight": weights}
 
     def read(self, data: Path, model: FeatureConstructor | None = None) -> BooleanData:
-        """Return a Boolean table: with a model, its columns, prepared as for its training."""
+        """Read a Boolean table; with a model, read its columns and prepare them as in training."""
         name, names = name_of(data), None
         preparing: DataInput | Preparation = self
         if model is not None:
@@ -526,7 +526,7 @@ def read_chunk_model(file: Path) -> InvertibleConstructor:
 
 
 def read_ufc(file: Path, otherwise: str) -> UFC:
-    """Read a UFC, or raise an error that says what any other model cannot do."""
+    """Read a UFC; ``otherwise`` completes the error message about other models."""
     model = read_model(file)
     if not isinstance(model, estimators.UFC):
         kind = type(model).__name__
@@ -541,7 +541,7 @@ def check_id_name(ids: Ids | None, *columns: str) -> None:
 
 
 def set_column_options(model: FeatureConstructor, **given: Any) -> None:
-    """Set the parameters of a model's output columns that are not None."""
+    """Set parameters of a model's output columns, except those that are None."""
     for name, value in given.items():
         if value is None:
             continue

@@ -179,7 +179,7 @@ def draw_bar(share: float) -> Text:
 
 
 def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
-    """Return the size of the data, and how its columns were made Boolean."""
+    """Return a table of the size of the data, and one of how its columns were prepared."""
     if isinstance(table, files.Stream):
         names = "tags" if table.preparation.binarizer else "columns"
         facts = [
@@ -194,7 +194,7 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
 
 
 def preparation_table(preparation: Preparation) -> Table | None:
-    """Return how each raw column is prepared, if any is."""
+    """Return a table of how raw columns are prepared, if any."""
     columns = explain.column_preparations(preparation)
     rows = [(explain.shorten(column, LONGEST), text) for column, text in columns.items()]
     heading = "made Boolean" if preparation.binarizer else "cleaned"
@@ -202,7 +202,7 @@ def preparation_table(preparation: Preparation) -> Table | None:
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
-    """Return indicators, one labelled line each."""
+    """Return a table of indicators, one row per label."""
     rows = [
         (
             name,

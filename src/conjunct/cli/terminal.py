@@ -67,7 +67,7 @@ def name_of(data: Path) -> str:
 
 
 def replace_temp_path(message: str) -> str:
-    """Name standard input in a message in place of its copy."""
+    """Replace the copy of standard input in a message with its name."""
     copy = _copy.get()
     return message if copy is None else message.replace(str(copy), name_of(DASH))
 
@@ -99,13 +99,13 @@ _OTHERWISE = {"criterion=Bits(alpha=None)": "--alpha none", "chunks()": "conjunc
 
 _IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">=", "·": "/"})
 
-SECONDS_BETWEEN_LINES = 10.0  # of progress, without a terminal
-SECONDS_BEFORE_STATUS = 5.0  # on a terminal
+SECONDS_BETWEEN_LINES = 10.0  # of progress, if standard error is not a terminal
+SECONDS_BEFORE_STATUS = 5.0  # without output, on a terminal
 _volume: ContextVar[int] = ContextVar("volume", default=0)
 
 
 def set_volume(volume: int) -> None:
-    """Choose what is printed: errors (-1), also results and notes (0), also each step (1)."""
+    """Print only errors (-1), also results and notes (0), or also each step (1)."""
     _volume.set(volume)
 
 
@@ -316,7 +316,7 @@ def _as_option(found: re.Match[str]) -> str:
 def show_iterations(
     n_iterations: int | None = None, n_features: int | None = None
 ) -> Iterator[Callable[[Indicators], None]]:
-    """Yield a callback that shows progress; the maximum of either number gives the time left."""
+    """Yield a callback that shows iterations, and the time left if a maximum is given."""
     with show_bar("Constructing", n_iterations or n_features) as update:
 
         def advance(line: Indicators) -> None:

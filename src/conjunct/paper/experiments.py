@@ -102,7 +102,7 @@ def by_threshold(study: Study) -> Outcome:
 def rms_by_iterations(study: Study) -> Outcome:
     """Make figure 8: RMS against limit_iter, from 0 on, for several λ."""
     rows = _follow_iterations(study, "rms")
-    text = "RMS falls for a few iterations and then rises. There the RMS stop ends a run."
+    text = "RMS falls for a few iterations and then rises. The RMS stop ends a run at that point."
     charts = _draw_curves(study, rows, "limit_iter", "threshold", "RMS")
     title = "RMS by number of iterations"
     return study.outcome("figure-8-rms-by-iterations", title, text, rows, charts)
@@ -247,7 +247,7 @@ def _both_views(draw: Callable[..., Any], title: str) -> dict[str, Callable[[], 
 
 
 def points_beyond(front: Sequence[Solution], other: Sequence[Solution]) -> list[Solution]:
-    """Return points of a front that no point of ``other`` equals or beats, within its reach."""
+    """Return points of a front, up to the end of ``other``, that ``other`` does not dominate."""
     reach = max(solution.c0 for solution in other)
     return [
         point
@@ -378,7 +378,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 def beyond_the_front(studies: Sequence[Study]) -> Outcome:
-    """Compare where ``search="pairwise"`` stops with the best that any λ of the paper gives."""
+    """Compare runs with ``search="pairwise"`` with the best solution for any λ."""
     rows: list[dict[str, Any]] = []
     texts, charts = [], {}
     for study in studies:
@@ -432,7 +432,7 @@ def _compare_ends(study: Study, best: Solution, ends: Mapping[str, Indicators]) 
             f"{end.length:.2f} literals"
         )
     return (
-        f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
+        f"On {study.name}, the distance of the path from (0, 0) is {best.distance:.4f}, with "
         f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
         f"{study.coverage}"
     )

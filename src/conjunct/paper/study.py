@@ -1,4 +1,4 @@
-"""Study a data set: outcomes of experiments, the paper's published values, and stability.
+"""Define studies, outcomes of experiments, the paper's published values, and stability.
 
 Stability is measured under noise (§7.3, figure 12) and in bootstrap samples.
 """
@@ -123,7 +123,7 @@ ALPHA = 0.0001
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Boolean data with a name, and the paths through it.
+    """Boolean data with a name, and its paths of solutions.
 
     ``max_solutions`` limits a path, because wide data has very many solutions.
 
@@ -146,7 +146,7 @@ class Study:
 
     @classmethod
     def of(cls, X: Any, name: str, max_solutions: int | None = None) -> Study:
-        """Return a study of any container that estimators take."""
+        """Return a study of any data that estimators accept."""
         data = BooleanData.read(X, CellRules(missing="raise", storage="dense"), counts=True)
         return cls(name, data.columns, data.names, max_solutions)
 
@@ -160,7 +160,7 @@ class Study:
         return self.fit(UFCPath(prune=True, max_solutions=self.max_solutions, max_seconds=None))
 
     def fit_risk(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
-        """Return the run for a risk α (§6): by default the paper's, without pruning."""
+        """Fit with a risk α (§6), by default without pruning, as in the paper."""
         return self.fit(UFC(Risk(alpha, prune=prune), **options))
 
     def fit(self, model: Model) -> Model:
@@ -441,7 +441,7 @@ def _features_of(run: FeatureConstructor) -> Features:
 
 
 def _comparable_features(run: FeatureConstructor) -> tuple[Feature, ...]:
-    """Return formulas, or chunks, because the formulas of chunks also deny other chunks."""
+    """Return formulas, or chunks if the rule makes chunks, whose formulas also deny others."""
     criterion = CRITERIA.make(getattr(run, "criterion", None))
     by_chunks = criterion is not None and criterion.counts_tags
     return run.feature_set_.patterns if by_chunks else run.features_

@@ -1,6 +1,6 @@
-"""Draw indicators as curves, shares as bars, correlations as heat maps, and solutions in a plane.
+"""Draw curves, bars, heat maps of correlations, and solutions in a plane.
 
-Curves are by iteration, λ or noise. The plane of OI and C0 shows solutions, fronts and runs.
+Curves show indicators by iteration, λ or noise. The plane of OI and C0 shows fronts and runs.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: s
 
 
 def draw_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Drawing:
-    """Draw bars, as charts and pages show them."""
+    """Draw bars of (name, share, True if the unchanged data has it)."""
     looks: dict[str, dict[str, Any]] = {
         "unchanged data": {"fill": COLOURS[0]},
         "changed data only": {"fill": GREY},
@@ -215,7 +215,7 @@ _SIDE = 380
 _LABEL_LENGTH = 24
 _SIGNS = "go together", "avoid each other"  # r above 0, below 0
 _INKS = COLOURS[1], COLOURS[0]
-_MOST_COUNTED = 1000  # columns, the most common ones
+_MOST_COUNTED = 1000  # columns
 
 
 def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> Any:
@@ -421,7 +421,7 @@ def plot_trajectories(
     nearest = min(points, key=_distance)
     start = next(iter(trajectories.values()))[0]
     far = 1.05 * max(start.oi, nearest.oi), 3.5 * max(nearest.oi, nearest.c0)
-    # if runs stop at the same point, the larger mark of the earlier run shows behind the other
+    # earlier runs have larger marks, which stay visible if runs stop at the same point
     marks = [
         Points(name, [stops[name]], max(50, 230 - 80 * k)) for k, name in enumerate(trajectories)
     ]

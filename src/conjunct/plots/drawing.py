@@ -129,7 +129,7 @@ class Drawing:
 
 
 def symbol(k: int, x: float, y: float, area: float = 38) -> str:
-    """Return the path of a symbol, by which series differ without colour."""
+    """Return the path of a symbol; symbols distinguish series without colour."""
     r = math.sqrt(area) / 2
     corners = SYMBOLS[k % len(SYMBOLS)]
     if not corners:

@@ -261,7 +261,7 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
         n_links.update(pair)
     pull = np.zeros((len(chosen), len(chosen)))
     for (one, other), rows in between.items():
-        # only the strongest links attract: with all links, the tags would form one heap
+        # only the strongest links attract: otherwise all tags would form one cluster
         if rank[one, other] <= _LINKS_THAT_PULL:
             i, j = chosen.index(one), chosen.index(other)
             pull[i, j] = pull[j, i] = 0.3 + 0.7 * rows / most
@@ -290,9 +290,9 @@ def _cut_middle(name: str) -> str:
 
 
 def _place(pull: Floats, size: tuple[int, int]) -> Floats:
-    """Return a position for each tag by Fruchterman and Reingold's springs, with linked tags close.
+    """Place linked tags close together by Fruchterman and Reingold's method of springs.
 
-    The tags start on a spiral, so the picture does not depend on random numbers.
+    The tags start on a spiral, so no random numbers are needed.
     """
     n = len(pull)
     if not n:
@@ -331,7 +331,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
                 lacks = np.array([half[i] + half[j] + 6, _TAG_HEIGHT]) - np.abs(offset)
                 if lacks.min() <= 0.01:
                     continue
-                # along the axis on which less distance is missing
+                # along the axis with the smaller overlap
                 axis = int(lacks[1] < lacks[0])
                 step = (lacks[axis] / 2 + 0.5) * (1 if offset[axis] >= 0 else -1)
                 at[i, axis] += step

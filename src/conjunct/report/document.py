@@ -52,7 +52,7 @@ from conjunct.report.vocabulary import list_steps, list_words, word_data
 
 _SECTIONS = {
     "findings": "Findings",
-    "groups": "Kinds of rows",
+    "groups": "Groups of rows",
     "relations": "Relations",
     "second": "",
     "vocabulary": "Vocabulary",

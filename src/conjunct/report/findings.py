@@ -33,16 +33,16 @@ from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _TAG_LENGTH = 80
-_TAGS = 10  # of an example row, with at least three that are not in its finding
-_NAMED_TAGS = 6  # of a chunk that is named in full; the name of a larger one has three
+_TAGS = 10  # shown per example row, at least three of them not in the finding
+_NAMED_TAGS = 6  # in a name; the name of a larger chunk has only three
 _LOOKED_AT = 12  # rows among which the example of a finding is chosen
-_MARKS = 4  # of a group
-_TYPICAL = 2  # rows of a group
+_MARKS = 4  # per group
+_TYPICAL = 2  # rows per group
 
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """A row as an example of its ``marked`` tags; ``more`` counts tags that are not shown."""
+    """An example row with ``marked`` tags; ``more`` counts the tags that are not shown."""
 
     name: str
     marked: tuple[str, ...]
@@ -83,7 +83,7 @@ class ShownFinding:
 def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFinding, ...]:
     """Return the first findings by evidence, lift and rows, or else the most common features."""
     every = shown.summary.findings
-    # stable sorting leaves ties in the order by evidence
+    # sorting is stable, so ties stay in the order by evidence
     orders = [
         sorted(every, key=lambda one: -getattr(one, name))[: page.FINDINGS_BY_ORDER]
         for name in ORDERS
@@ -149,7 +149,7 @@ def list_groups(
     return listed
 
 
-_NEIGHBOURS_SHOWN = 6  # of a tag in the network
+_NEIGHBOURS_SHOWN = 6  # per tag in the network
 _DOUBTFUL = 0.1  # maximum probability of a doubtful tag
 
 
@@ -304,7 +304,7 @@ def thumbnail(path: Path) -> str | None:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # such as that of a decompression bomb
+            warnings.simplefilter("error")  # a decompression bomb gives a warning
             with Image.open(path) as image:
                 image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
                 upright = ImageOps.exif_transpose(image).convert("RGB")

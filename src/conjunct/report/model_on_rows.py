@@ -1,4 +1,4 @@
-"""Hold what a report shows: a fitted model and rows."""
+"""Hold the model and the rows of a report."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ModelOnRows:
 
     @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
-        """The number of rows of each feature of the lineage; with missing cells, of rows shown."""
+        """The rows of each feature of the lineage; with missing cells, the rows shown count."""
         fitted = self.model.feature_set_
         supports = supports_of_lineage(fitted)
         if supports is not None:

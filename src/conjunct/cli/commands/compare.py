@@ -162,8 +162,8 @@ def describe(
     out: Path | None = RESULT_OUT,
     *,
     by: str = option(
-        "Group labels: a column of DATA, or a table with one label per row. A table of two columns "
-        "also has the column of --id.",
+        "Group labels: a column of DATA, or a table with one label per row and, optionally, the "
+        "--id column.",
         default=...,
         metavar="COLUMN|FILE",
     ),

@@ -87,10 +87,10 @@ def tags(
         "Propose merging tags with at least this similarity (100: equal).", default=85
     ),
     review: Path | None = output_option(
-        "Table of proposals to write, for --apply, --synonyms and --declined."
+        "Review to write: a table of proposals, for --apply, --synonyms and --declined."
     ),
-    apply: Path | None = option("Review: apply its proposals with yes under accept."),
-    declined: Path | None = option("Review: do not repeat its proposals with no under accept."),
+    apply: Path | None = option("Apply the proposals in this review that have yes under accept."),
+    declined: Path | None = option("Omit the proposals in this review that have no under accept."),
     dry_run: bool = option("Show the changes without writing files.", "--dry-run", default=False),
     *,
     source: DataInput,

@@ -53,8 +53,8 @@ _DEMO_REPORT = "coco_street"
 _PATH_SHOWN = 10
 _AROUND = 4  # solutions shown on each side of the closest one
 _LONG = 10  # literals per feature: few people read longer formulas
-_LONG_SECONDS = 10  # of a fit, whose cost is printed beforehand
-_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}  # of equal rows
+_LONG_SECONDS = 10  # estimated cost that is printed before a fit
+_NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 
@@ -167,15 +167,14 @@ def fit(
     """
     outputs.check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
-    if streams and weights is not None:
-        raise InputError(
-            "--weights needs one table in memory: drop --memory, --scheduler and --engine"
-        )
+    for name, given in (("weights", weights), ("report", report), ("groups", groups or None)):
+        if streams and given is not None:
+            raise InputError(
+                f"--{name} needs one table in memory: use one file, without --memory, --scheduler "
+                "and --engine"
+            )
     if weights is not None and report is not None:
         raise InputError("use either --report or --weights, not both: a report ignores weights")
-    for name, is_given in (("--report", report is not None), ("--groups", groups)):
-        if streams and is_given:
-            raise InputError(f"{name} needs one table in memory: drop it")
     model = estimators.UFC(
         **rule,
         feature_names=feature_names,
@@ -370,7 +369,7 @@ class _Path(NamedTuple):
 
 
 def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None) -> _Path:
-    """Fit once, and compare the models with each number of chunks."""
+    """Fit once, and compare models by their number of chunks."""
     from conjunct.plots import plot_history
 
     with terminal.time_step("constructed features"), terminal.show_iterations(None) as callback:
@@ -546,14 +545,14 @@ def _construct(
     if terminal.ascii_only():
         model.set_params(formula_style="ascii")
     scores: list[RenderableType | None] = []
-    if not model.has_tag_names:  # the paper's rules have its scores
+    if not model.has_tag_names:  # the paper's rules are judged by its scores
         steps = [("before", model.history_[0]), ("after", model.history_[-1])]
         scores = [outputs.score_table(steps), explain.Summary(model).scores or None]
     terminal.write(
         *outputs.render_summary(model, table, out, formulas=formulas),
         *outputs.data_tables(table),
         *scores,
-        *(() if groups is None else ("Kinds of rows", group_table(groups))),
+        *(() if groups is None else ("Groups of rows", group_table(groups))),
         outputs.list_files(out, report),
     )
 
@@ -563,7 +562,7 @@ def _note_counts(table: BooleanData) -> None:
     binarizer = table.preparation.binarizer
     rules = () if binarizer is None else binarizer.rules_
     counts = [rule for rule in rules if rule.column.casefold() in _NAMES_OF_COUNTS]
-    # a column of two values, which gives one tag, counts nothing
+    # a column that gives only one tag has two values: these are not counts
     if table.ids is not None or len(counts) != 1 or len(counts[0].names()) < 2:
         return
     own = {*counts[0].names()}

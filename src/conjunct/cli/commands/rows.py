@@ -168,10 +168,10 @@ def suggest(
     source: DataInput,
     output: Output,
 ) -> None:
-    """List probably missing tags of rows, and doubtful ones.
+    """List tags that are probably missing from rows, and doubtful tags.
 
     Each line has a row, a tag, and the probability of the tag given the other tags of the row.
-    Its last column lists the tags that support a missing tag most, or contradict a doubtful one.
+    The last column lists the tags that support a missing tag most, or contradict a doubtful one.
     --id keeps a column that identifies the rows.
 
     \b

@@ -234,21 +234,21 @@ def report(
 def _find_images(
     given: str, model: FeatureConstructor, data: Path, source: DataInput
 ) -> str | list[Path | None]:
-    """Return the folder of images, or the files in the folder of the data that a column names."""
+    """Return the folder of images, or the image files that a column names."""
     if Path(given).is_dir():
         return given
     by_column = replace(source, options=replace(source.options, id=given))
     try:
         ids = by_column.read(data, model).ids
     except InputError as error:
-        raise InputError(f"--images: {given!r} is not a folder, nor a column: {error}") from None
+        raise InputError(f"--images: {given!r} is neither a folder nor a column: {error}") from None
     folder = data.parent.resolve()
     # a cell may name any file on the machine: only those in the folder of the data are opened
     named = [file and (folder / file).resolve() for file in (() if ids is None else ids.values)]
     files = [file if file and folder in file.parents else None for file in named]
     if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
         warnings.warn(
-            f"images outside {folder} are ignored (in {n_outside:,} rows): move them there",
+            f"images outside {folder} are ignored (in {n_outside:,} rows): move them into that folder",
             ConjunctWarning,
             stacklevel=2,
         )
@@ -297,10 +297,11 @@ def export(
         f"SQL dialect: {', '.join(get_args(Dialect))}.", default="duckdb", metavar="NAME"
     ),
     table: list[str] | None = option(
-        "Table to select from (default: data); twice for schema and table.", metavar="NAME"
+        "Table to select from (default: data). Use twice for schema and table.", metavar="NAME"
     ),
     into: list[str] | None = option(
-        "View or table to create (default: features); twice for schema and table.", metavar="NAME"
+        "View or table to create (default: features). Use twice for schema and table.",
+        metavar="NAME",
     ),
     column_type: ColumnType | None = option(
         "Type of the columns in the table: Booleans, 0 and 1, or text (default: Booleans, or the "

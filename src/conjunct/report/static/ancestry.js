@@ -10,7 +10,7 @@
   }));
   let followed = null;
 
-  // all features that can be reached from one in one direction
+  // all features that are reachable from a feature in one direction
   function reached(start, from, to) {
     const found = new Set([start]);
     const pending = [start];

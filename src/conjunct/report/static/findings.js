@@ -7,7 +7,7 @@
   const places = new Map(items.map((item) => [item, item.dataset.order.split(",").map(Number)]));
   let isWhole = false;
 
-  // a taller finding shows the first lines of its texts, and a button that shows them whole
+  // a taller finding shows only the first lines of its texts, and a button for the rest
   const TALL = 230;
   const buttons = new Map();
   for (const item of items) {

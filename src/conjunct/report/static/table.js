@@ -44,7 +44,7 @@ for (const section of all("[data-table]")) {
       (shown === lines.length ? "" : written(shown) + " of ") + written(lines.length) + " " + noun;
     section.querySelector(".empty").hidden = shown > 0;
   }
-  // rows that are hidden until the page has loaded
+  // show the rows that are hidden until the page has loaded
   addEventListener("load", filter);
   search.addEventListener("input", filter);
   column.addEventListener("change", filter);
