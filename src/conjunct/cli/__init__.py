@@ -17,8 +17,8 @@ NEEDED = 2 << 30
 class Ended(KeyboardInterrupt):
     """Ctrl-C, or a request to end.
 
-    A subclass, because ``python -m`` ends itself by SIGINT even after KeyboardInterrupt was caught,
-    if that passed through code run from text, such as the methods of a dataclass.
+    ``python -m`` ends itself by SIGINT after a KeyboardInterrupt in generated code, such as that of
+    a dataclass, even if it was caught. It does not do so after a subclass.
     """
 
 
@@ -47,7 +47,7 @@ def main() -> int:
     try:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
-                # a signal that nohup or & in a script ignores stays ignored
+                # nohup, and & in a script, ignore signals: leave these ignored
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     signal.signal(number, end)
             code = _run()

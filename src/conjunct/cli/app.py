@@ -23,8 +23,8 @@ from conjunct.cli import commands, terminal
 from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS, option
 from conjunct.errors import ConjunctError, InputError, one_line
 
-# Modules that `import sklearn.base` loads for functions that no command calls, which takes half of
-# its time; and the functions that it imports from them by name.
+# `import sklearn.base` takes half of its time to load these modules for functions that no command
+# calls. The values are functions that it imports from them by name.
 UNUSED: dict[str, tuple[str, ...]] = {
     "asyncio": (),
     "numpy.ctypeslib": (),
@@ -133,10 +133,7 @@ _SECTIONS = ("Arguments", "Options", RULE, SEARCH, THRESHOLDS, DATA, COUNTING, O
 
 
 class GroupedCommand(TyperCommand):
-    """A command that lists its options by their ``rich_help_panel``.
-
-    Plain text: rich would add 0.1 s to --help and a column of types to every option.
-    """
+    """A command that lists its options by section as plain text: rich would add 0.1 s to --help."""
 
     def invoke(self, ctx: Any) -> Any:
         # here, and not at the start: --help does not need scikit-learn

@@ -222,10 +222,7 @@ def feature_table(
     with_formulas: bool = False,
     formulas: Formulas | None = None,
 ) -> Table:
-    """Return a table of features with their tags and, if requested, their formulas.
-
-    If the rule adds features and replaces none, the formula takes the place of the tags.
-    """
+    """Return a table of features with their tags, formulas, or both."""
     from rich.text import Text
 
     fitted, style = summary.model.feature_set_, summary.model.formula_style
@@ -304,10 +301,7 @@ def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
 
 
 def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
-    """Return two or three short rows as chunks, or ``None`` if the rows are not in memory.
-
-    Each row has chunks of several tags, and no two rows share such a chunk.
-    """
+    """Return a few short rows that share no chunks, or ``None`` if no rows are in memory."""
     from rich.table import Table
     from rich.text import Text
 
@@ -436,10 +430,7 @@ def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | None) -> None:
-    """Check before any work that each target can be written and replaces no other file.
-
-    The keys name the role of each file, such as "model" or "report".
-    """
+    """Check before any work that each target can be written and replaces no other file."""
     roles = {
         file.resolve(): f"{file} is the {role}"
         for role, some in read.items()

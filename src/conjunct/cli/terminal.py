@@ -181,10 +181,7 @@ def print_error(message: str) -> None:
 
 
 class Watch:
-    """Report on standard error that a command is still running if it prints nothing for a while.
-
-    On a terminal, the report is one line that is redrawn, and erased at the end.
-    """
+    """Report on standard error that a command is still running if it prints nothing for a while."""
 
     def __init__(self) -> None:
         self._lock = RLock()

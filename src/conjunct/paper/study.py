@@ -192,7 +192,7 @@ class Study:
             return ""
         lowest = max(path.covered_from_ for path in partial)
         return (
-            f" Only λ from {lowest:.3f} up is covered: the paths stop after {self.max_solutions} "
+            f" Only λ ≥ {lowest:.3f} is covered: the paths stop after {self.max_solutions} "
             "solutions."
         )
 

@@ -287,10 +287,7 @@ def draw_correlation(
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """Pearson's r among the columns at ``positions``, NaN where a column is constant.
-
-    ``strongest`` is the largest r between two columns.
-    """
+    """Pearson's r among the columns at ``positions``; NaN where a column is constant."""
 
     positions: tuple[int, ...]
     n_columns: int
@@ -442,10 +439,7 @@ def _draw_plane(
     attributes: Mapping[str, Mapping[str, object]] | None = None,
     plain: bool = False,
 ) -> Drawing:
-    """Draw lines and points up to the limits ``far`` of both axes; ``plain`` draws solid lines.
-
-    Only the first of equal points is drawn.
-    """
+    """Draw lines and points up to the limits ``far`` of both axes; ``plain`` draws solid lines."""
     names = list(dict.fromkeys([*(some.name for some in points if plain), *lines]))
     every = [*chain.from_iterable(lines.values()), *chain.from_iterable(x.points for x in points)]
     axes = []

@@ -187,10 +187,7 @@ class Axis:
 
 
 class Panel:
-    """Two axes with titles and a legend, for ``shapes`` and ``texts``.
-
-    The panel begins at ``left``, and its axes meet at ``x``.
-    """
+    """Two axes that meet at ``x``, with titles and a legend, for ``shapes`` and ``texts``."""
 
     def __init__(
         self, title: str, x_title: str, y_title: str, across: Axis, up: Axis, left: float = 0.0

@@ -123,10 +123,7 @@ def draw_boxes(
     names: Mapping[int, str],
     attributes: Mapping[int, Mapping[str, object]] | None = None,
 ) -> Drawing:
-    """Draw nodes as boxes with names that are cut to fit, and the lines between them.
-
-    In a chart, their descriptions are ``node 5``, ``name 5`` and, from box 3 to 5, ``edge 3 5``.
-    """
+    """Draw nodes as boxes with names that are cut to fit, and the lines between them."""
     shapes, texts = [], []
     corners = {
         node.number: (_LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place))
@@ -207,8 +204,7 @@ class Tag:
 class Link:
     """A line between two tags, wider if more rows have both in one chunk.
 
-    ``rank`` is its place among the links of one of its tags, whichever is better: 1 for the
-    strongest link of a tag.
+    ``rank`` is its place, from 1, among the links of the tag for which it is stronger.
     """
 
     tags: tuple[int, int]
@@ -290,10 +286,7 @@ def _cut_middle(name: str) -> str:
 
 
 def _place(pull: Floats, size: tuple[int, int]) -> Floats:
-    """Place linked tags close together by Fruchterman and Reingold's method of springs.
-
-    The tags start on a spiral, so no random numbers are needed.
-    """
+    """Place linked tags close together by Fruchterman and Reingold's springs, from a spiral."""
     n = len(pull)
     if not n:
         return np.zeros((0, 2))
@@ -355,10 +348,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
 
 
 def draw_tags(network: Network, labels: Mapping[int, str] | None = None) -> Drawing:
-    """Draw the points, names and links of a network; ``labels`` describe the tags on a page.
-
-    In a chart, their descriptions are ``tag 3``, ``name 3`` and ``link 3 5``.
-    """
+    """Draw the points, names and links of a network; ``labels`` describe the tags on a page."""
     width, height = network.size
     shapes, texts = [], []
     for link in network.links:

@@ -127,7 +127,7 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
     return lines
 
 
-_WIDTH = 260.0  # of both rectangles together
+_WIDTH = 260.0  # total width of both rectangles
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
 
 
 def list_iterations(shown: ModelOnRows) -> list[tuple[int, str, int, float, float]]:
-    """Return for each iteration, from 0, its number, pairs, features, gain, and total gain."""
+    """Return the number, pairs, features, gain and total gain of each iteration from 0."""
     groups = groupby(shown.model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
     lines, total = [], 0.0

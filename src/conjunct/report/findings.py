@@ -63,10 +63,9 @@ def _write_row(
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A finding or common feature with an example row.
+    """A finding or common feature with an example row and numbered thumbnails of rows.
 
     ``order`` holds its places by evidence, lift and rows; -1 means not among the first.
-    ``images`` holds names of rows and numbers of their thumbnails.
     """
 
     name: str
@@ -170,10 +169,7 @@ def describe_tags(network: Network) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class Relations:
-    """The strongest relations by kind, and a drawing of the implications.
-
-    ``lists`` holds headings, numbers of relations, and sentences about the strongest.
-    """
+    """The strongest relations as (heading, number, sentences), and a drawing of implications."""
 
     lists: tuple[tuple[str, int, tuple[str, ...]], ...]
     drawn: AncestryGraph
@@ -203,10 +199,7 @@ Remark = tuple[str, str, float, str, str]  # a row, its tag, the probability, wh
 
 
 def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | None:
-    """Return the most probable missing tags, the most doubtful tags, and the number of rows read.
-
-    None if the model keeps no counts or there are no such tags.
-    """
+    """Return the most probable missing tags, the most doubtful ones, and the number of rows."""
     model = shown.model
     if not isinstance(model, UFC) or not model.keeps_counts:
         return None

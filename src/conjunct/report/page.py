@@ -22,7 +22,7 @@ from conjunct.explain import MEANINGS, count, decimal, format_share, probability
 from conjunct.expressions import pattern_text
 from conjunct.plots import Drawing
 
-FINDINGS = 5  # shown before a click shows more
+FINDINGS = 5  # shown at first
 FINDINGS_BY_ORDER = 30
 ALSO = 3  # other findings about the same columns, under a finding
 CHUNKS, TAGS = 500, 300  # in the vocabulary
@@ -110,7 +110,7 @@ def anchor_of(tags: Iterable[str]) -> str:
 
 
 def embed(data: dict[str, Any]) -> Markup:
-    """Return JSON in which no name can end the script element."""
+    """Return JSON that cannot end the script element, whatever names it contains."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -142,7 +142,7 @@ def _has_pruning(model: FeatureConstructor) -> bool:
 def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     if not path.complete_:
         yield (
-            f"Only λ from {path.covered_from_:.4f} up is covered: the search stops after "
+            f"Only λ ≥ {path.covered_from_:.4f} is covered: the search stops after "
             f"{len(path.solutions_):,} solutions."
         )
     opened = sum(mark.kind in ("front", "closest") for mark in marks)
@@ -198,10 +198,7 @@ def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
 
 
 def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
-    """Return ranges of λ around the closest point, lowest first, with their best solutions.
-
-    The best iteration depends on λ: it is the one closest to the origin.
-    """
+    """Return ranges of λ around the closest point, lowest first, with their best solutions."""
     ends = sorted({end for s in path.solutions_ for end in (s.min_threshold, s.max_threshold)})
     found: list[tuple[float, float, Solution]] = []
     covering: list[Solution] = []
@@ -265,7 +262,7 @@ def _describe(model: FeatureConstructor) -> str:
 
 
 def _draw_views(path: UFCPath, marks: Sequence[Mark]) -> Iterator[tuple[str, Markup]]:
-    """Yield pictures of the plane, with attributes by which the script finds the points."""
+    """Yield pictures of the plane, with attributes that the script needs."""
     attributes = {
         f"solution {k}": {"class": "solution", "data-k": str(k)}
         for k in range(len(path.solutions_))

@@ -454,10 +454,10 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
 def _render_path(model: UFCPath) -> Iterator[RenderableType]:
     summary = explain.Summary(model)
     best, front = model.closest_point_, model.front_
-    covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
+    covered = "" if model.complete_ else f" (only λ ≥ {model.covered_from_:.4f})"
     yield (
         f"{len(model.solutions_)} distinct solutions{covered}, {len(front)} of them on the "
-        "Pareto front. On the front, around the closest point:"
+        "Pareto front. Those around the closest point:"
     )
     place = explain.place_of_closest(front)
     shown = range(max(0, place - _AROUND), min(len(front), place + _AROUND + 1))

@@ -168,7 +168,7 @@ def suggest(
     source: DataInput,
     output: Output,
 ) -> None:
-    """List tags that are probably missing from rows, and doubtful tags.
+    """List probably missing and doubtful tags of rows.
 
     Each line has a row, a tag, and the probability of the tag given the other tags of the row.
     The last column lists the tags that support a missing tag most, or contradict a doubtful one.

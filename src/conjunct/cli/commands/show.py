@@ -248,7 +248,7 @@ def _find_images(
     files = [file if file and folder in file.parents else None for file in named]
     if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
         warnings.warn(
-            f"images outside {folder} are ignored (in {n_outside:,} rows): move them into that folder",
+            f"images outside {folder} are ignored (in {n_outside:,} rows): move them there",
             ConjunctWarning,
             stacklevel=2,
         )
