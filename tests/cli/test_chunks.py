@@ -120,10 +120,7 @@ def test_as_the_library_reads_them(call, model, tmp_path):
         ("m.json new.csv --out m.json", "m.json: not a known kind of table"),
         ("m.json new.csv --json", "--json needs --out"),
         ("m.json new.csv --layout words", "'words' is not one of"),
-        (
-            "m.json named.csv --id chunks",
-            "the --id column has the name of an output column, 'chunks'",
-        ),
+        ("m.json named.csv --id chunks", "the output has its own column 'chunks'"),
         ("fringe.json new.csv --exclude photo", "a UFringe model has no chunks"),
         ("m.json less.csv", "less.csv lacks columns of the model: 'b', 'c'"),
     ],

@@ -68,7 +68,7 @@ def test_the_report_shows_kinds_of_rows(call, zoo_files):
 def test_fit_with_groups_says_both(call, zoo_files):
     done = call("fit", "zoo.csv", "--groups", "--report", "page.html")
     assert done.code == 0
-    findings, groups = done.out.split("Kinds of rows\n")
+    findings, groups = done.out.split("Groups of rows\n")
     assert findings.startswith(call("fit", "zoo.csv").out.split("Not saved")[0].rstrip())
     table = call("groups", "zoo.csv").out.split("\n\n")[1]
     assert table.strip() in groups

@@ -63,7 +63,7 @@ def test_with_a_title_and_stability(call, zoo_files, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Animals &amp; more</h1>" in page
     assert '<section id="stability"' in page
-    assert "resampled with replacement 20 times" in page
+    assert "constructed on 20 samples of the rows" in page
     assert page.count('data-label="Recurrence"') == len(load(tmp_path / "model.json").features_)
 
 
@@ -92,7 +92,10 @@ def test_images_by_column_and_by_folder(call, tmp_path):
         (["report", "model.json", "gone.csv", "-o", "p.html"], "gone.csv"),
         (["report", "model.json", "zoo.csv", "-o", "zoo.csv"], "choose another file"),
         (["report", "model.json", "zoo.csv", "-o", "no/p.html"], "not a folder"),
-        (["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"], "is not a folder"),
+        (
+            ["report", "model.json", "zoo.csv", "-o", "p.html", "--images", "x"],
+            "is neither a folder nor a column",
+        ),
         (["fit", "zoo.csv", "--out", "m.json", "--report", "m.json"], "m.json is the model"),
         (["fit", "zoo.csv", "--report", "r.pdf"], "r.pdf: a report is a page for a browser: name"),
         (["path", "zoo.csv", "--report", "r.txt"], "r.txt: a report is a page for a browser: name"),

@@ -376,7 +376,7 @@ def test_out_of_memory(place):
     assert place.files() == before
 
 
-DRAW = "conjunct: error: figures need 70 GB of addresses, though little memory, and "
+DRAW = "conjunct: error: figures need 70 GB of address space, but ulimit -v leaves "
 LAMBDAS = ("path", "zoo.csv", "--over", "thresholds")
 
 

@@ -137,7 +137,7 @@ def test_one_pair_at_a_time_is_judged_in_numbers(zoo):
 
 def test_a_bounded_study_says_what_it_covers():
     study = Study.of_bundled("coco_street", max_solutions=20)
-    assert "Only λ from 0." in solutions(study).text
+    assert "Only λ ≥ 0." in solutions(study).text
     rows = by_threshold(study).rows
     assert min(row["threshold"] for row in rows) >= study.path.covered_from_
 

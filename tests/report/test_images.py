@@ -96,7 +96,7 @@ def test_thumbnails_are_capped(folder, monkeypatch):
     assert numbers[:3] == [0, 1, 2]
     assert numbers[3:] == [None] * 3
     assert found.number_of(0) == 0
-    assert found.notes() == ("3 images are shown, 3 more are left out.",)
+    assert found.notes() == ("3 images are shown, 3 more are omitted.",)
 
 
 def test_names_with_and_without_zeros(folder):

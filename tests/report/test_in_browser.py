@@ -98,7 +98,66 @@ def survey_page(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("which", ["chunks_page", "survey_page"])
+@pytest.fixture(scope="session")
+def long_page(tmp_path_factory):
+    """Five chunks of 14 tags with long names."""
+    rng = np.random.default_rng(0)
+    columns = {}
+    for chunk in range(5):
+        has_chunk = rng.random(400) < 0.2 + 0.05 * chunk
+        for k in range(14):
+            name = f"owns an expensive household appliance of kind {chunk}, model number {k}"
+            columns[name] = np.where(rng.random(400) < 0.03, ~has_chunk, has_chunk)
+    frame = pl.DataFrame(columns)
+    path = tmp_path_factory.mktemp("long") / "long.html"
+    Report(UFC().fit(frame), frame, title="Long").save(path)
+    return path
+
+
+CUT = (
+    "return Array.from(document.querySelectorAll('#found li:not([hidden])'), item =>"
+    " Array.from(item.querySelectorAll('.chunk > h3, .chunk > p')).filter(text =>"
+    " !text.offsetParent || text.scrollHeight > text.clientHeight + 1).length)"
+)
+
+
+def test_a_long_finding_is_folded_and_unfolds_by_keyboard(page, long_page, chunks_page):
+    page.open(long_page, width=390, height=900, mobile=True)
+    assert min(page.js(CUT)) > 0
+    before = page.texts("#found li .chunk > p")
+    button = page.one("#found li .unfold")
+    assert button.get_attribute("aria-expanded") == "false"
+    assert button.get_attribute("aria-label").startswith("Show all of owns an expensive")
+    page.js("document.querySelector('#found li summary').focus()")
+    ActionChains(page.driver).send_keys(Keys.TAB).perform()
+    assert page.driver.switch_to.active_element == button
+    for key in (Keys.ENTER, Keys.SPACE):
+        button.send_keys(key)
+        is_whole = key == Keys.ENTER
+        assert button.get_attribute("aria-expanded") == str(is_whole).lower()
+        assert button.text == ("Show less" if is_whole else "Show all")
+        first, *others = page.js(CUT)
+        assert (first == 0) == is_whole
+        assert min(others) > 0
+    # the texts are the same, folded or not
+    assert page.texts("#found li .chunk > p") == before
+    # a finding that the keyboard has unfolded stays so in another order
+    button.send_keys(Keys.ENTER)
+    page.js(
+        "const s = document.getElementById('order'); s.value = '2';"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    assert page.js(CUT).count(0) == 1
+    page.run_devtools("Emulation.setEmulatedMedia", media="print")
+    assert set(page.js(CUT)) == {0}
+    assert not any(button.is_displayed() for button in page.all(".unfold"))
+    page.open(chunks_page, width=390, height=900, mobile=True)
+    assert set(page.js(CUT)) == {0}
+    assert not any(button.is_displayed() for button in page.all(".unfold"))
+    assert page.console() == []
+
+
+@pytest.mark.parametrize("which", ["chunks_page", "survey_page", "long_page"])
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 900)])
 def test_the_first_screen_says_three_findings_in_plain_words(page, which, width, height, request):
     page.open(request.getfixturevalue(which), width=width, height=height, mobile=width < 700)
@@ -130,8 +189,10 @@ def test_the_first_screen_says_three_findings_in_plain_words(page, which, width,
     ("width", "media"),
     [(390, "light"), (390, "dark"), (1400, "light"), (1400, "dark"), (794, "print")],
 )
-def test_nothing_sticks_out_when_everything_is_open(page, survey_page, chunks_page, width, media):
-    for path in (survey_page, chunks_page):
+def test_nothing_sticks_out_when_everything_is_open(
+    page, survey_page, chunks_page, long_page, width, media
+):
+    for path in (survey_page, chunks_page, long_page):
         theme = [("prefers-color-scheme", media)] if media != "print" else []
         page.open(path, width=width, height=900, mobile=width < 700, media=theme)
         page.js("for (const d of document.querySelectorAll('details')) d.open = true")
@@ -481,7 +542,7 @@ def test_a_tag_of_the_network_lights_its_neighbours(page, chunks_page, chunks):
         for pattern, rows in zip(model.patterns_, model.feature_set_.supports, strict=True)
         if {"surfboard", "person"} <= {*pattern}
     )
-    assert f"surfboard is in one chunk with person ({rows} rows)" in page.one("#tag-said").text
+    assert f"surfboard shares chunks with person ({rows} rows)" in page.one("#tag-said").text
     at = page.js("return scrollY")
     tag.click()
     ActionChains(page.driver).move_to_element(page.one("#relations h2")).perform()

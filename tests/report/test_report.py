@@ -470,10 +470,10 @@ def test_wide_data_are_capped_and_said_so():
     page = Report(model, rows).html()
     told = words(page)
     assert f"The table lists the 600 most common of {len(model.features_):,} features" in told
-    assert "The plane of solutions is left out for more than 1,500 columns (1,600 here)" in told
+    assert "The plane of solutions is omitted for more than 1,500 columns (1,600 here)" in told
     assert "Only the 40 with the strongest correlations are shown" in told
     assert re.search(r"The 9 strongest merges, of [\d,]+", told)
-    assert re.search(r"[\d,]+ features are left out", told)
+    assert re.search(r"[\d,]+ features are not shown", told)
     assert "and the 300 most common tags" in told
     assert len(page.encode()) < MAX_BYTES
 

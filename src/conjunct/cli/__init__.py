@@ -1,4 +1,4 @@
-"""The command ``conjunct``: starting it, and ending it on signals."""
+"""Start the command ``conjunct``, and end it on signals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from importlib.util import find_spec
 from threading import Timer, main_thread
 from typing import Any
 
-# polars and its threads ask for 1.8 GB of addresses, of which they use little; without them, the
-# process aborts
+# polars and its threads reserve 1.8 GB of address space, and abort the process without it
 NEEDED = 2 << 30
 
 
 class Ended(KeyboardInterrupt):
-    """Ctrl-C, or the request to end.
+    """Ctrl-C, or a request to end.
 
-    Not KeyboardInterrupt itself: where that passes through code which a library runs from text,
-    such as that of a dataclass, ``python -m`` ends itself by SIGINT, even if it was caught.
+    ``python -m`` ends itself by SIGINT after a KeyboardInterrupt in generated code, such as that of
+    a dataclass, even if it was caught. It does not do so after a subclass.
     """
 
 
@@ -38,27 +37,27 @@ def main() -> int:
         if not isinstance(unraisable.exc_value, Ended):
             sys.__unraisablehook__(unraisable)
             return
-        # where Python frees an object, nothing can be raised: the work would go on
+        # Python ignores exceptions in destructors, so raise this one again soon
         try:
             Timer(0.05, _interrupt, ended[:1]).start()
-        except Ended:  # nor can it here, where it comes too soon on a busy machine
+        except Ended:  # on a busy machine, the timer may fire here
             end_soon(unraisable)
 
     sys.unraisablehook = end_soon
     try:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
-                # a signal that nohup or & in a script ignores stays ignored
+                # nohup, and & in a script, ignore signals: leave these ignored
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     signal.signal(number, end)
             code = _run()
         finally:
-            # all is done: Python alone ends, which takes a moment
-            _ignore()
+            # a signal while Python exits must not change the exit code
+            _ignore_signals()
     except BaseException as error:
-        # in the middle of an import or a library, an interrupt may come out as another error;
-        # and one that comes just as all is done must not end Python, as if by Ctrl-C
-        _ignore()
+        # an interrupt during an import or in a library may appear as another error, and one that
+        # arrives at the very end must not end Python as if by Ctrl-C
+        _ignore_signals()
         if not ended and not isinstance(error, KeyboardInterrupt):
             raise
         code = 128 + signal.SIGINT
@@ -67,43 +66,41 @@ def main() -> int:
 
 def _interrupt(number: int) -> None:
     if hasattr(signal, "pthread_kill"):
-        # one that a thread raises for itself does not wake the main thread
+        # a signal that a thread raises for itself does not wake the main thread
         signal.pthread_kill(main_thread().ident or 0, number)
     else:  # Windows
         signal.raise_signal(number)
 
 
-def _ignore() -> None:
+def _ignore_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
 
 def _run() -> int:
-    missing = [name for name in ("typer", "rich", "polars") if find_spec(name) is None]
-    if missing:
-        needed = ", ".join(missing)
-        sys.stderr.write(
-            f"conjunct: error: the commands need {needed}: pip install {' '.join(missing)}\n"
+    reason = ""
+    if missing := [name for name in ("typer", "rich", "polars") if find_spec(name) is None]:
+        reason = f"the commands need {', '.join(missing)}: pip install {' '.join(missing)}"
+    elif (limit := _address_limit()) < NEEDED:
+        reason = (
+            f"not enough memory: the commands need {NEEDED >> 20} MB of address space, and the "
+            f"limit is {limit >> 20} MB (ulimit -v)"
         )
+    if reason:
+        sys.stderr.write(f"conjunct: error: {reason}\n")
         return 1
-    if _limit() < NEEDED:
-        sys.stderr.write(
-            f"conjunct: error: not enough memory: the commands need {NEEDED >> 20} MB of address "
-            f"space, and the limit is {_limit() >> 20} MB (ulimit -v)\n"
-        )
-        return 1
-    # what is imported stays: to look through it for garbage takes a tenth of a second
+    # imported modules stay: searching them for garbage takes a tenth of a second
     gc.set_threshold(200_000, 20, 20)
-    # else pydantic, which reads the options, looks for plugins in whatever is installed
+    # otherwise pydantic, which reads the options, searches all installed packages for plugins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # no command multiplies large matrices, and NumPy's threads for that wait busily at the start
+    # no command needs NumPy's threads for matrix products, which use CPU time while they wait
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from conjunct.cli.app import run
 
     return run()
 
 
-def _limit() -> int:
+def _address_limit() -> int:
     """Return the limit of the address space of this process, in bytes."""
     try:
         import resource

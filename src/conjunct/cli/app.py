@@ -1,4 +1,4 @@
-"""The application: quick start, help, and how each run ends."""
+"""Define the application: quick start, help, and exit codes."""
 
 from __future__ import annotations
 
@@ -19,21 +19,12 @@ import typer
 from typer.core import TyperCommand
 
 import conjunct
-from conjunct.cli import commands
+from conjunct.cli import commands, terminal
 from conjunct.cli.options import COUNTING, DATA, OUTPUT, RULE, SEARCH, THRESHOLDS, option
-from conjunct.cli.terminal import (
-    WATCH,
-    name_of,
-    notes_on_stderr,
-    print_error,
-    remove_copy,
-    set_volume,
-    tolerate_any_encoding,
-)
 from conjunct.errors import ConjunctError, InputError, one_line
 
-# What `import sklearn.base` loads for functions that no command calls: half of its time. From
-# some it takes functions already then.
+# `import sklearn.base` takes half of its time to load these modules for functions that no command
+# calls. The values are functions that it imports from them by name.
 UNUSED: dict[str, tuple[str, ...]] = {
     "asyncio": (),
     "numpy.ctypeslib": (),
@@ -49,8 +40,8 @@ UNUSED: dict[str, tuple[str, ...]] = {
     "scipy.sparse.csgraph": ("laplacian",),
     "scipy.sparse.linalg": ("LinearOperator", "cg"),
 }
-# Older versions use some of it while they load, and newer ones may: they load whole. Where each
-# says its version, and between which it was tried:
+# The file that holds each package's version, and the oldest and newest versions tested. Other
+# versions may call these functions on import, so they are loaded completely.
 PUT_OFF = {
     "numpy/version.py": ((2, 4), (2, 5)),
     "scipy/version.py": ((1, 17), (1, 18)),
@@ -69,12 +60,12 @@ class LazyModule(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
     def defer(self, function: str) -> None:
-        """Let a function be imported from here; the module is loaded when it is called."""
+        """Let a function be imported from here, and load the module when it is called."""
         setattr(self, function, lambda *args, **named: self.__getattr__(function)(*args, **named))
 
 
 def can_put_off() -> bool:
-    """Say whether NumPy, SciPy and scikit-learn are of versions tried, without loading them."""
+    """Return True if the versions of NumPy, SciPy and scikit-learn were tested."""
     for place, (oldest, newest) in PUT_OFF.items():
         package, file = place.split("/")
         path = Path(str(getattr(find_spec(package), "origin", None))).with_name(file)
@@ -86,20 +77,17 @@ def can_put_off() -> bool:
 
 
 def load_scikit_learn() -> None:
-    """Load scikit-learn's base without the modules that are UNUSED.
-
-    They have stand-ins only while it loads: what is imported later is the module itself.
-    """
+    """Load scikit-learn's base with stand-ins for UNUSED modules, which are removed afterwards."""
     if "sklearn" in sys.modules or not can_put_off():
         return
-    import numpy  # its modules are attributes of it too
+    import numpy  # its modules are also attributes of it
 
     stand_ins = {
         name: LazyModule(name)
         for name in UNUSED
         if name not in sys.modules and find_spec(name.partition(".")[0]) is not None
     }
-    # compiled code of SciPy 1.18 takes functions from compiled code in here
+    # compiled code of SciPy 1.18 imports functions from compiled submodules
     if "scipy.linalg" in stand_ins:
         scipy: Any = find_spec("scipy")
         stand_ins["scipy.linalg"].__path__ = [str(Path(scipy.origin).with_name("linalg"))]
@@ -124,10 +112,9 @@ def load_scikit_learn() -> None:
 
 @contextmanager
 def _skip_docstrings() -> Iterator[None]:
-    """Keep SciPy from parsing the docstrings of its functions, to add a note that no command shows.
+    """Keep SciPy from parsing the docstrings of its functions on import.
 
-    Since 1.16 it does so on import, which takes a tenth of a small command's time. A version of
-    SciPy that does it elsewhere is left alone.
+    SciPy 1.16 and later do this to add a note, which takes a tenth of a small command's time.
     """
     try:
         module: Any = importlib.import_module("scipy._lib._array_api")
@@ -146,25 +133,22 @@ _SECTIONS = ("Arguments", "Options", RULE, SEARCH, THRESHOLDS, DATA, COUNTING, O
 
 
 class GroupedCommand(TyperCommand):
-    """A command that lists its options by their ``rich_help_panel``.
-
-    Plain text: rich would add 0.1 s to --help and a column of types to every option.
-    """
+    """A command that lists its options by section as plain text: rich would add 0.1 s to --help."""
 
     def invoke(self, ctx: Any) -> Any:
-        # not for --help, which needs none of it
-        with nullcontext() if ctx.params.get("quiet") else WATCH.watch(self._words(ctx)):
+        # here, and not at the start: --help does not need scikit-learn
+        with nullcontext() if ctx.params.get("quiet") else terminal.WATCH.watch(self._words(ctx)):
             load_scikit_learn()
             return super().invoke(ctx)
 
     def _words(self, ctx: Any) -> str:
-        """Return the command and its files, as many as a line has room for."""
+        """Return the command and its first files."""
         names: list[str] = []
         for parameter in self.params:
             value = ctx.params.get(parameter.name)
             if parameter.param_type_name == "argument" and value is not None:
                 each = value if isinstance(value, list | tuple) else [value]
-                names += [one_line(name_of(Path(str(name)))) for name in each]
+                names += [one_line(terminal.name_of(Path(str(name)))) for name in each]
         more = [f"and {len(names) - 3} more"] if len(names) > 3 else []
         return " ".join([str(ctx.info_name), *names[:3], *more])
 
@@ -187,8 +171,8 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-# Each command and its file in commands/, in the order of the help. Other files of that folder are
-# commands too, each called like its file: they come last.
+# Each command and its file in commands/, in the order of --help. Any other file in that folder is
+# a command with the same name as the file, and comes last.
 COMMANDS = {
     "demo": "fit",
     "fit": "fit",
@@ -215,7 +199,7 @@ COMMANDS = {
 
 @cache
 def application(only: str | None = None) -> typer.Typer:
-    """Return all commands in the order of the help; or one of them, which starts quicker."""
+    """Return all commands in the order of --help, or only one, which starts faster."""
     found = {module.name for module in pkgutil.iter_modules(commands.__path__)}
     known = COMMANDS | {name: name for name in sorted(found.difference(COMMANDS.values()))}
     app = typer.Typer(rich_markup_mode=None)
@@ -238,7 +222,7 @@ def conjunct_(
         "Print the version.", "--version", default=False, callback=_print_version, is_eager=True
     ),
 ) -> None:
-    """Find the tags that belong together, and read rows as chunks of them, without labels.
+    """Group tags that occur together into chunks, without labels.
 
     A photograph tagged book, chair, dining table, person and tv becomes
     "book + tv · chair + dining table · person". Nothing is lost: each chunk is an exact Boolean
@@ -257,12 +241,12 @@ def conjunct_(
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; an error is one line on standard error."""
-    tolerate_any_encoding()
-    set_volume(0)
+    """Run one command, print any error as one line to standard error, and return the exit code."""
+    terminal.tolerate_any_encoding()
+    terminal.set_volume(0)
     words = sys.argv[1:] if args is None else list(args)
     try:
-        with notes_on_stderr():
+        with terminal.notes_on_stderr():
             app = application(words[0] if words else None)
             code = app(words, prog_name="conjunct", standalone_mode=False)
         sys.stdout.flush()
@@ -272,24 +256,24 @@ def run(args: Sequence[str] | None = None) -> int:
         text = error.format_message() if hasattr(error, "format_message") else str(error)
         end = "" if text.endswith((".", "?")) else "."
         look = "conjunct look FILE, which writes nothing, and " * ("--dry-run" in text)
-        print_error(f"{text}{end} See {look}{path} --help")
+        terminal.print_error(f"{text}{end} See {look}{path} --help")
         return 2
     except ConjunctError as error:
-        print_error(str(error))
+        terminal.print_error(str(error))
         return 2 if isinstance(error, InputError) else 1
     except BrokenPipeError:
-        # the reader of the output has closed it; nothing more can be written, not even at exit
+        # the reader closed the pipe: nothing can be written any more, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        print_error("not enough memory")
+        terminal.print_error("not enough memory")
         return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print_error(f"{where}{error.strerror or error}")
+        terminal.print_error(f"{where}{error.strerror or error}")
         return 1
     finally:
-        remove_copy()
+        terminal.remove_copy()
     return code if isinstance(code, int) else 0

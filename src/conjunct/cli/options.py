@@ -1,4 +1,4 @@
-"""The arguments and options that commands share, and the data and models that they name."""
+"""Declare the options that commands share, and read the data and models that they name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conjunct.estimators import UFC, FeatureConstructor, InvertibleConstructor
     from conjunct.files import ReadOptions, Stream
 
-# The sections of --help.
+# sections of --help
 RULE, SEARCH, DATA, COUNTING, OUTPUT = "Rule", "Search", "Data", "Counting", "Output"
 THRESHOLDS = "Thresholds (--over thresholds)"
 
@@ -31,12 +31,12 @@ Command = Callable[..., None]
 
 
 def option(help: str, *flags: str, default: Any = None, **settings: Any) -> Any:
-    """Return an option, as the default of its parameter; a default of None is not shown."""
+    """Return an option as the default of its parameter; a default of None is not shown."""
     return typer.Option(default, *flags, help=help, **settings)
 
 
 def argument(metavar: str, help: str, default: Any = ..., **settings: Any) -> Any:
-    """Return a positional argument, as the default of its parameter."""
+    """Return a positional argument as the default of its parameter."""
     return typer.Argument(default, metavar=metavar, help=help, show_default=False, **settings)
 
 
@@ -49,16 +49,16 @@ output_option = partial(option, rich_help_panel=OUTPUT)
 
 
 def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
-    """Give a command the options of some functions after its own.
+    """Add the parameters of some functions to a command as options.
 
-    For each keyword, the last function is called with the values of the options of all of them,
-    and the command gets what that returns.
+    For each keyword, the last function is called with the values of the parameters of all of them,
+    and its result is passed to the command under that keyword.
     """
     options: dict[str, dict[str, inspect.Parameter]] = {}
     for keyword, makers in groups.items():
         found: dict[str, inspect.Parameter] = {}
         for make in makers:
-            # a parameter that an earlier function declares is passed on, and declared once
+            # a parameter that an earlier function declares keeps that declaration
             found |= {n: p for n, p in _parameters(make).items() if n not in found}
         options[keyword] = found
 
@@ -83,7 +83,7 @@ def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command
     return decorate
 
 
-@cache  # to evaluate annotations takes long, and most commands share them
+@cache  # evaluating annotations is slow, and most commands share these functions
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     found = inspect.signature(function, eval_str=True).parameters
     return {name: p for name, p in found.items() if p.kind is not p.VAR_KEYWORD}
@@ -97,7 +97,7 @@ READ = (
 WRITTEN = "Table to write: .csv, .tsv, .jsonl (also .gz, .zst), .parquet or .arrow"
 SPARSE = ".npz or .svmlight"
 
-# Options that several commands share. The default of an option without one is None.
+# Options that several commands share; their default is None unless one is given.
 DATA_FILE = argument("DATA", f"{READ}. - is standard input.")
 MODEL_FILE = argument("MODEL", "Model file written by fit.")
 MODEL_OUT = output_option(
@@ -112,7 +112,7 @@ WITH_FORMULAS = output_option(
     "Show exact formulas, including the tags they deny.", "--formulas", default=False
 )
 KEEP_COLUMNS = output_option(
-    "transform and export keep the columns and add the features of two tags or more.",
+    "In transform and export, keep the columns and add the features of at least two tags.",
     "--keep-columns",
     default=False,
 )
@@ -121,15 +121,15 @@ MISSING = data_option(
     "Reject missing cells, treat them as false, or keep them missing.", default="pairwise"
 )
 VARIABLES = data_option(
-    'JSON file of columns that exclude each other, such as {"colour": ["red", "blue"]}, '
-    "or none (default: the values of each raw column, and one-hot columns).",
+    'JSON file of mutually exclusive columns, such as {"colour": ["red", "blue"]}, or none '
+    "(default: the values of each raw column, and one-hot columns).",
     "--variables",
     metavar="FILE|none",
 )
 
 
 def read_variables_option(given: Path | None) -> Any:
-    """Return the value of ``--variables``, as UFC takes it."""
+    """Return the value of ``--variables`` in the form that UFC expects."""
     if given is None:
         return None
     return False if str(given) == "none" else files.read_variables(given)
@@ -167,7 +167,7 @@ FeatureNames = Literal["tags", "formula"]
 HandleUnknown = Literal["warn", "keep"]
 
 
-# without the threshold, which is given as a number
+# all but the threshold, which is given as a number
 NAMED_CRITERIA = {name: text for name, text in CRITERIA.items() if name != "threshold"}
 
 
@@ -176,7 +176,7 @@ def _list_choices(choices: Mapping[str, str]) -> str:
 
 
 def _complete_criterion(incomplete: str) -> list[tuple[str, str]]:
-    """Return the names that a criterion may be completed to."""
+    """Return the criteria whose names begin with the text."""
     return [(name, text) for name, text in NAMED_CRITERIA.items() if name.startswith(incomplete)]
 
 
@@ -204,8 +204,8 @@ def _rule_parameters(
         "risk)."
     ),
     prune: bool | None = rule_option(
-        "risk, NUMBER: skip pairs that are too rare for the paper's test, with an expected "
-        "frequency below 5 (default: --prune for risk).",
+        "risk, NUMBER: skip pairs with an expected frequency below 5, which are too rare for the "
+        "paper's test (default: --prune for risk).",
         "--prune/--no-prune",
     ),
     measure: Measure | None = rule_option(
@@ -252,7 +252,7 @@ def _rule_parameters(
 
 
 def _make_criterion(given: str, settings: Mapping[str, Any]) -> Any:
-    """Return the criterion as UFC takes it: a name, a number, or an object with settings."""
+    """Return the criterion for UFC: a name, a number, or an object with settings."""
     number = _parse_number(given)
     if number is None and given not in NAMED_CRITERIA:
         raise InputError(
@@ -292,7 +292,7 @@ def _parse_number(text: str) -> float | None:
 
 
 RULE_OPTIONS = (_rule_parameters,)
-"""The options of a rule, for `takes`; the command gets the parameters of UFC."""
+"""The options of a rule, for `takes`, which passes the parameters of UFC to the command."""
 
 
 # delimiters that are hard to type in a shell
@@ -301,16 +301,15 @@ _SPELLED = {r"\t": "\t", "tab": "\t", "space": " "}
 
 @dataclass(frozen=True)
 class DataInput:
-    """The way in which a command reads its data."""
+    """The way a command reads its data; with ``has_weights``, the ids are weights."""
 
     options: ReadOptions
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
     has_weights: bool = False
-    """True if the column that names the rows holds their weights."""
 
     def read_weights_from(self, column: str | None) -> DataInput:
-        """Return this input with a column of weights."""
+        """Return this input with a column of weights, if any."""
         if column is None:
             return self
         if self.options.id is not None:
@@ -318,7 +317,7 @@ class DataInput:
         return replace(self, options=replace(self.options, id=column), has_weights=True)
 
     def with_weights(self, table: BooleanData) -> tuple[BooleanData, dict[str, list[float]]]:
-        """Return the table without its weights, and the weights as a parameter of ``fit``."""
+        """Return the table without its weights, and the weights as an argument of ``fit``."""
         if not self.has_weights or table.ids is None:
             return table, {}
         weights = []
@@ -332,15 +331,8 @@ class DataInput:
             weights.append(weight)
         return replace(table, ids=None), {"sample_weight": weights}
 
-    def only_tags(self) -> DataInput:
-        """Return this input with the column of tags alone, if there is one."""
-        tags = self.options.tags
-        if tags is None or self.options.columns is not None:
-            return self
-        return replace(self, options=replace(self.options, columns=[tags]))
-
     def read(self, data: Path, model: FeatureConstructor | None = None) -> BooleanData:
-        """Return a Boolean table; for a model its columns, prepared as they were for it."""
+        """Read a Boolean table; with a model, read its columns and prepare them as in training."""
         name, names = name_of(data), None
         preparing: DataInput | Preparation = self
         if model is not None:
@@ -360,7 +352,7 @@ class DataInput:
     def naming_cells_of(
         self, data: Path, if_empty: str = "fill it in or drop the row"
     ) -> AbstractContextManager[None]:
-        """Add the file and the line to errors about cells of the data."""
+        """Add the file and the line to errors about cells."""
         return files.naming_cells_of(file_of(data), self.options, if_empty)
 
 
@@ -377,7 +369,7 @@ def _make_input(
     exclude: list[str] | None = data_option("Columns (or tags) to ignore.", metavar="NAMES"),
     id_: str | None = data_option("Column that identifies the rows.", "--id", metavar="NAME"),
     separator: str | None = data_option(
-        "Delimiter between cells, or between the tags of a basket.", metavar="TEXT"
+        "Delimiter between cells, or between the items of a transaction.", metavar="TEXT"
     ),
     tags: str | None = data_option(
         "Column with the tags of each row, such as water;tree or a JSON list.", metavar="NAME"
@@ -386,10 +378,10 @@ def _make_input(
     null: list[str] | None = data_option(
         "Text that marks a missing cell, such as ?.", metavar="TEXT"
     ),
-    sheet: str | None = data_option("Sheet of a spreadsheet (default: the first).", metavar="NAME"),
-    table: str | None = data_option("Table of a database that has several.", metavar="NAME"),
+    sheet: str | None = data_option("Spreadsheet sheet (default: the first).", metavar="NAME"),
+    table: str | None = data_option("Database table, if there are several.", metavar="NAME"),
     header: bool | None = data_option(
-        "Whether the first line is a header (default: inferred).", "--header/--no-header"
+        "Read the first line as a header, or as data (default: inferred).", "--header/--no-header"
     ),
 ) -> DataInput:
     return DataInput(
@@ -411,11 +403,11 @@ def _make_input(
 
 def _make_preparing_input(
     binning: Literal["quantile", "width", "kmeans"] = data_option(
-        "Bin numbers into equally many rows, into equal widths, or by k-means.", default="quantile"
+        "How to bin numbers: by quantiles, into equal widths, or by k-means.", default="quantile"
     ),
     bins: int = data_option("Number of bins per numeric column.", default=4),
     cumulative: bool = data_option(
-        "Make age ≥ 30 instead of age in [30, 45).", "--cumulative", default=False
+        "Create tags such as age ≥ 30 instead of age in [30, 45).", "--cumulative", default=False
     ),
     edges: list[str] | None = data_option(
         "Bin edges of a column, such as age=30,45,60.", metavar="NAME=NUMBERS"
@@ -465,14 +457,14 @@ def _parse_edges(given: str) -> tuple[str, list[float]]:
 
 
 READING_OPTIONS = (_make_input,)
-"""The options about reading, for `takes`; the command gets a `DataInput`."""
+"""The options for reading data, for `takes`, which passes a `DataInput` to the command."""
 PREPARING_OPTIONS = (_make_input, _make_preparing_input)
-"""These, and the options that make raw columns Boolean."""
+"""The same and the options that make raw columns Boolean."""
 
 
 @dataclass(frozen=True)
 class StreamInput:
-    """Files that are read as one stream, in place of a ``DataInput``."""
+    """Files that are read as one stream."""
 
     source: DataInput
     files: Sequence[Path]
@@ -482,13 +474,12 @@ class StreamInput:
 
     @property
     def cluster(self) -> Engine | None:
-        """The engine that counts the rows, unless it is this process."""
-        if self.scheduler is None and self.engine is None:
-            return None
-        return counting.ENGINES[self.engine or "dask"]
+        """The cluster engine that counts the rows, if any."""
+        is_local = self.scheduler is None and self.engine is None
+        return None if is_local else counting.ENGINES[self.engine or "dask"]
 
     def read(self, data: Path) -> Stream:
-        """Return all files, of which ``data`` is the first, as a stream."""
+        """Return all files as a stream; ``data`` is the first one."""
         words = name_of(data) if len(self.files) == 1 else f"{len(self.files)} files"
         with time_step(f"looked through {words}"), show_rows_read(f"Reading {words}") as progress:
             found = files.stream(
@@ -499,13 +490,13 @@ class StreamInput:
                 cleaner=self.source.cleaner,
                 progress=progress,
             )
-        # the bar ends here; the next one shows iterations
+        # this progress bar has ended; the next one shows iterations
         found = replace(found, progress=None)
         return found if self.cluster is None else replace(found, engine=self.cluster.name)
 
     @contextmanager
     def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
-        """Connect to the cluster; a stream names its cells without help."""
+        """Connect to the cluster, if any; a stream names its cells itself."""
         from conjunct.memory import parse_bytes
 
         if self.cluster is None:
@@ -518,13 +509,13 @@ class StreamInput:
 
 
 def read_model(file: Path) -> FeatureConstructor:
-    """Return the model in a file."""
+    """Read a model."""
     with time_step(f"read {file}"):
         return estimators.load(file)
 
 
 def read_chunk_model(file: Path) -> InvertibleConstructor:
-    """Return the model in a file, which must have chunks."""
+    """Read a model that has chunks."""
     model = read_model(file)
     if not isinstance(model, estimators.InvertibleConstructor):
         raise InputError(
@@ -535,7 +526,7 @@ def read_chunk_model(file: Path) -> InvertibleConstructor:
 
 
 def read_ufc(file: Path, otherwise: str) -> UFC:
-    """Return the model in a file, which must be a UFC."""
+    """Read a UFC; ``otherwise`` completes the error message about other models."""
     model = read_model(file)
     if not isinstance(model, estimators.UFC):
         kind = type(model).__name__
@@ -544,15 +535,13 @@ def read_ufc(file: Path, otherwise: str) -> UFC:
 
 
 def check_id_name(ids: Ids | None, *columns: str) -> None:
-    """Refuse a column of ids with the name of an output column."""
+    """Reject a column of ids with the name of an output column."""
     if ids is not None and ids.name in columns:
-        raise InputError(
-            f"the --id column has the name of an output column, {ids.name!r}: rename it"
-        )
+        raise InputError(f"the output has its own column {ids.name!r}: rename the --id column")
 
 
 def set_column_options(model: FeatureConstructor, **given: Any) -> None:
-    """Set parameters of the columns that a model returns, unless they are None."""
+    """Set parameters of a model's output columns, except those that are None."""
     for name, value in given.items():
         if value is None:
             continue

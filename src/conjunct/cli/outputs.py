@@ -1,4 +1,4 @@
-"""Print and save what a command found: as text with tables, as JSON, or not at all."""
+"""Print and save the results of commands: as text with tables, or as JSON."""
 
 from __future__ import annotations
 
@@ -10,19 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conjunct import data, estimators, explain, expressions, files, ufc
+from conjunct.cli import terminal
 from conjunct.cli.options import output_option
-from conjunct.cli.terminal import (
-    DASH,
-    as_options,
-    ascii_only,
-    console,
-    is_printed,
-    set_volume,
-    showable,
-    time_step,
-    write,
-    write_text,
-)
 from conjunct.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,15 +35,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 10
 _COLUMNS_SHOWN = 20
 _FINDINGS_SHOWN = 5
-_SHORT_NAME = 72  # characters of a chunk that is named in full
+_SHORT_NAME = 72  # characters of the longest chunk that is named in full
 _FEATURES_SHOWN = 10
-# Example rows: how many are read, how many are shown, and the characters that fit on a line of 80.
-_LOOKED_AT = 1024
+_LOOKED_AT = 1024  # rows among which examples are chosen
 _EXAMPLES_SHOWN = 3
-_SHORT = 66
-# Characters of the parents of a feature, and those of the other columns beside them.
-_LEAST_ROOM = 20
-_OTHER_COLUMNS = 54
+_SHORT = 66  # characters of an example that fits in a line of 80
+_LEAST_ROOM = 20  # characters for the parents of a feature
+_OTHER_COLUMNS = 54  # characters of the other columns of that table
 
 
 @dataclass(frozen=True)
@@ -68,7 +55,7 @@ class Output:
         if self.json:
             self.print_json(document())
         else:
-            write(*parts)
+            terminal.write(*parts)
 
     def print_json(self, document: Document) -> None:
         """Print one JSON document to standard output; NaN is null."""
@@ -76,18 +63,18 @@ class Output:
 
         import msgspec
 
-        # of all values only paths are unknown to msgspec
+        # paths are the only values that msgspec cannot encode
         encoded = msgspec.json.encode(document, enc_hook=str)
         text = msgspec.json.format(encoded, indent=1).decode()
-        if ascii_only():
+        if terminal.ascii_only():
             text = json.dumps(json.loads(text), indent=1)
-        write_text(text + "\n")
+        terminal.write_text(text + "\n")
 
     def check_table(
         self, out: Path | None, what: str, model: Path, *, lists: bool = False, sparse: bool = False
     ) -> None:
-        """Check before any work that a table can be written, and not over the model."""
-        if out is None or is_printed(out):
+        """Check before any work that the table can be written and does not replace the model."""
+        if out is None or terminal.is_printed(out):
             if self.json:
                 raise InputError(f"--json needs --out: without it, the {what} are printed")
             return
@@ -99,9 +86,9 @@ class Output:
     def table(
         self, out: Path | None, frame: pl.DataFrame, document: Callable[[], Document], text: str
     ) -> None:
-        """Print a table as CSV; or write it to a file, and print what was written."""
-        if is_printed(out):
-            write_text(files.as_csv(frame))
+        """Print a table as CSV, or write it to a file and print a summary."""
+        if terminal.is_printed(out):
+            terminal.write_text(files.as_csv(frame))
             return
         save_table(out, lambda: frame)
         self.show(lambda: {**document(), "saved": {"table": out}}, f"{text} as {out}.")
@@ -113,7 +100,7 @@ def _make_output(
         "Print each step and how long it took.", "--verbose", "-v", default=False
     ),
 ) -> Output:
-    set_volume(1 if verbose else 0)
+    terminal.set_volume(1 if verbose else 0)
     return Output(json)
 
 
@@ -127,22 +114,21 @@ def _make_quiet_output(
         raise InputError("use either --quiet or --verbose, not both")
     output = _make_output(json, verbose)
     if quiet:
-        set_volume(-1)
+        terminal.set_volume(-1)
     return output
 
 
 JSON_OPTIONS = (_make_output,)
-"""``--json`` and ``--verbose``, for `takes`; the command gets an `Output`."""
+"""``--json`` and ``--verbose``, for `takes`, which passes an `Output` to the command."""
 OUTPUT_OPTIONS = (_make_output, _make_quiet_output)
-"""These and ``--quiet``, for commands that do more than print."""
+"""The same and ``--quiet``, for commands that do more than print."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a line under its headings; ``>`` before one aligns its column right.
+    """A table of at most ``most`` rows; ``>`` before a heading aligns its column to the right.
 
-    Where the terminal is too narrow, the column at position ``wrapped`` runs over several lines.
-    At most ``most`` rows are shown.
+    On a narrow terminal, the column at position ``wrapped`` is wrapped.
     """
 
     headings: Sequence[str]
@@ -158,15 +144,15 @@ class Table:
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
         for position, heading in enumerate(self.headings):
             table.add_column(
-                showable(heading.lstrip(">")),
+                terminal.showable(heading.lstrip(">")),
                 justify="right" if heading.startswith(">") else "left",
                 no_wrap=position != self.wrapped,
                 overflow="fold",
             )
         rows = list(self.rows)
         for row in rows[: self.most]:
-            # text from data may look like markup or hold control characters
-            table.add_row(*(Text(showable(x)) if isinstance(x, str) else x for x in row))
+            # text from the data may look like markup or contain control characters
+            table.add_row(*(Text(terminal.showable(x)) if isinstance(x, str) else x for x in row))
         if (n_more := len(rows) - len(rows[: self.most])) > 0:
             table.add_row(f"… and {n_more:,} more")
         return table
@@ -175,7 +161,7 @@ class Table:
 def show_first(
     most: int, what: str, rows: Sequence[T], table_of: Callable[[Sequence[T]], Table], rest: str
 ) -> Iterator[RenderableType]:
-    """Yield a table of the first rows, if there are any; and where the rest is, if there is one."""
+    """Yield a table of the first rows, if any, and a note about the rest, if any."""
     if rows:
         yield table_of(rows[:most])
     if len(rows) > most:
@@ -183,17 +169,17 @@ def show_first(
 
 
 def draw_bar(share: float) -> Text:
-    """Draw a share of 1 as a bar of blocks, which is visible unless the share is 0."""
+    """Draw a share as a bar of blocks; any share above 0 is visible."""
     from rich.text import Text
 
-    if ascii_only():
+    if terminal.ascii_only():
         return Text("#" * (max(1, round(share * _BAR_WIDTH)) if share else 0))
     eighths = max(1, round(share * _BAR_WIDTH * 8)) if share else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), "cyan")
 
 
 def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
-    """Return what was read in numbers, and how other columns were made Boolean."""
+    """Return a table of the size of the data, and one of how its columns were prepared."""
     if isinstance(table, files.Stream):
         names = "tags" if table.preparation.binarizer else "columns"
         facts = [
@@ -208,7 +194,7 @@ def data_tables(table: BooleanData | Stream) -> tuple[Table, Table | None]:
 
 
 def preparation_table(preparation: Preparation) -> Table | None:
-    """Return what is done to each raw column, if anything is."""
+    """Return a table of how raw columns are prepared, if any."""
     columns = explain.column_preparations(preparation)
     rows = [(explain.shorten(column, LONGEST), text) for column, text in columns.items()]
     heading = "made Boolean" if preparation.binarizer else "cleaned"
@@ -216,7 +202,7 @@ def preparation_table(preparation: Preparation) -> Table | None:
 
 
 def score_table(lines: Iterable[tuple[str, Indicators]]) -> Table:
-    """Return indicators, one labelled line each."""
+    """Return a table of indicators, one row per label."""
     rows = [
         (
             name,
@@ -236,10 +222,7 @@ def feature_table(
     with_formulas: bool = False,
     formulas: Formulas | None = None,
 ) -> Table:
-    """Return a table of features with their tags and, if wanted, their formulas.
-
-    Where a rule adds features and replaces nothing, the formula is the feature.
-    """
+    """Return a table of features with their tags, formulas, or both."""
     from rich.text import Text
 
     fitted, style = summary.model.feature_set_, summary.model.formula_style
@@ -252,7 +235,7 @@ def feature_table(
     for feature in features:
         expression = given.get(feature.number, fitted.lineage.expression(feature.number))
         formula = explain.label(expression, style, LONGEST)
-        name: RenderableType = Text(showable(explain.shorten(feature.text, LONGEST)))
+        name: RenderableType = Text(terminal.showable(explain.shorten(feature.text, LONGEST)))
         bits = "" if feature.evidence is None else f"{feature.evidence:,.0f}"
         numbers: tuple[str, ...] = (bits,)
         if by_formula:
@@ -266,17 +249,19 @@ def feature_table(
 
 
 def _with_details(name: str, lines: Iterable[str]) -> RenderableType:
-    """Return a name with smaller lines below it."""
+    """Return a name with dim lines below it."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    details = Text("\n".join(map(showable, lines)), "dim")
-    return Group(Text(showable(explain.shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2)))
+    details = Text("\n".join(map(terminal.showable, lines)), "dim")
+    return Group(
+        Text(terminal.showable(explain.shorten(name, LONGEST))), Padding(details, (0, 0, 0, 2))
+    )
 
 
 def finding_table(findings: Sequence[Finding]) -> Table:
-    """Return findings with their sentences, and what is folded into each in a line or two."""
+    """Return findings with their sentences, larger chunks, copies and related findings."""
     rows = []
     for one in findings:
         lines = [one.sentence]
@@ -293,37 +278,35 @@ def finding_table(findings: Sequence[Finding]) -> Table:
 
 
 def _with_origin(summary: Summary, number: int, formula: str) -> RenderableType:
-    """Return the formula and, on a line below it, its parents unless they are columns."""
+    """Return the formula and, below it, its parents unless they are columns."""
     from rich.console import Group
     from rich.text import Text
 
     fitted = summary.model.feature_set_
     parents = fitted.parents(number)
     if not any(map(fitted.iteration, parents)):
-        return Text(showable(formula))
+        return Text(terminal.showable(formula))
     left, right = map(summary.formula, parents)
-    room = max(_LEAST_ROOM, console().width - _OTHER_COLUMNS)
-    # each gets half, and what the other does not need
+    room = max(_LEAST_ROOM, terminal.console().width - _OTHER_COLUMNS)
+    # each parent gets half of the room, and what the other one does not need
     half = room // 2
     shown = (
         explain.shorten(left, max(half, room - len(right))),
         explain.shorten(right, max(half, room - len(left))),
     )
-    words = showable(f"  from {' and '.join(shown)}")
-    return Group(Text(showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis"))
+    words = terminal.showable(f"  from {' and '.join(shown)}")
+    return Group(
+        Text(terminal.showable(formula)), Text(words, "dim", no_wrap=True, overflow="ellipsis")
+    )
 
 
 def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
-    """Return two or three rows as their chunks; ``None`` where the rows are not in memory.
-
-    They are short, have chunks of several tags, and share none of these.
-    """
+    """Return a few short rows that share no chunks, or ``None`` if no rows are in memory."""
     from rich.table import Table
     from rich.text import Text
 
-    if not isinstance(model, estimators.InvertibleConstructor):
-        return None
-    if not isinstance(table, data.BooleanData):
+    has_chunks = isinstance(model, estimators.InvertibleConstructor)
+    if not (has_chunks and isinstance(table, data.BooleanData)):
         return None
     ids = table.ids and table.ids._replace(values=table.ids.values[:_LOOKED_AT])
     if table.n_rows > _LOOKED_AT:
@@ -345,7 +328,7 @@ def example_table(model: FeatureConstructor, table: object) -> RichTable | None:
     for k in sorted(chosen):
         name = explain.shorten(ids.values[k], 20) if ids else f"row {k + 1}"
         chunks = explain.shorten(texts[k], LONGEST)
-        grid.add_row(Text(showable(f"  {name}")), Text(showable(chunks)))
+        grid.add_row(Text(terminal.showable(f"  {name}")), Text(terminal.showable(chunks)))
     return grid if chosen else None
 
 
@@ -356,14 +339,13 @@ def render_summary(
     *,
     formulas: bool = False,
 ) -> Iterator[RenderableType | None]:
-    """Yield what was found, some rows as chunks, why it stopped, and the description length."""
+    """Yield the findings, example rows, the stop reason and the description length."""
     from rich.console import Group
 
-    summary = explain.Summary(model, as_options)
+    summary = explain.Summary(model, terminal.as_options)
     yield summary.overview
     if not summary.n_iter:
-        # why is a note already
-        return
+        return  # a note gave the reason
     elsewhere = "" if out is None else f"; conjunct show {out} lists more"
     findings = summary.findings
     yield from show_first(_FINDINGS_SHOWN, "findings", findings, finding_table, elsewhere)
@@ -385,10 +367,10 @@ def model_document(
     table: BooleanData | Stream | None = None,
     saved: Mapping[str, Path | None] | None = None,
 ) -> dict[str, Any]:
-    """Return a fitted model as JSON: what it is, what it was made from, and its features."""
-    summary = explain.Summary(model, as_options)
-    # a truncated model has no counts of rows
+    """Return a fitted model as JSON: its parameters, findings, features and history."""
+    summary = explain.Summary(model, terminal.as_options)
     has_chunks = isinstance(model, estimators.InvertibleConstructor)
+    # a truncated model does not count rows, so it has no code
     has_code = has_chunks and model.feature_set_.has_code
     features = model.get_features("dict")
     if formulas is not None:
@@ -423,24 +405,19 @@ def model_document(
     return document
 
 
+_FINDING_KEYS = ("name", "tags", "rows", "share", "lift", "evidence", "contrast", "sentence")
+
+
 def _finding_document(finding: Finding) -> dict[str, Any]:
-    folded = list(map(_finding_document, finding.folded))
-    return {
-        "name": finding.name,
-        "tags": finding.tags,
-        "rows": finding.rows,
-        "share": finding.share,
-        "lift": finding.lift,
-        "evidence": finding.evidence,
+    return {key: getattr(finding, key) for key in _FINDING_KEYS} | {
         "contrast": finding.contrast._asdict(),
-        "sentence": finding.sentence,
-        "part_of": finding.part_of.name if finding.part_of else None,
-        "folded": folded,
+        "part_of": finding.part_of and finding.part_of.name,
+        "folded": list(map(_finding_document, finding.folded)),
     }
 
 
 def data_document(table: BooleanData | Stream) -> dict[str, Any]:
-    """Return the size of what was read as JSON."""
+    """Return the size of the data as JSON."""
     if isinstance(table, files.Stream):
         n_rows, n_features = table.shape
         return {"n_files": len(table.rows), "n_rows": n_rows, "n_features": n_features}
@@ -448,30 +425,27 @@ def data_document(table: BooleanData | Stream) -> dict[str, Any]:
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON."""
+    """Return a table of columns as a list of rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | None) -> None:
-    """Check before any work that each file can be written, and over no other one.
-
-    ``read`` and ``targets`` say what the files are: a model, a table of results, a page.
-    """
-    taken = {
-        file.resolve(): f"{file} is the {what}"
-        for what, some in read.items()
+    """Check before any work that each target can be written and replaces no other file."""
+    roles = {
+        file.resolve(): f"{file} is the {role}"
+        for role, some in read.items()
         for file in ([some] if isinstance(some, Path) else some)
     }
     for what, target in targets.items():
         if target is None:
             continue
-        if what in ("model", "checkpoint") and target == DASH:
+        if what in ("model", "checkpoint") and target == terminal.DASH:
             option = "out" if what == "model" else what
             raise InputError(f"--{option} needs a file name, such as {what}.json")
         place = files.check_target(target)
-        if place in taken:
-            raise InputError(f"{taken[place]}: choose another file for the {what}")
-        taken[place] = f"{target} is the {what}"
+        if place in roles:
+            raise InputError(f"{roles[place]}: choose another file for the {what}")
+        roles[place] = f"{target} is the {what}"
         if what in ("report", "page"):
             files.check_page_target(target)
         elif what in ("result", "labels", "solutions"):
@@ -481,9 +455,9 @@ def check_targets(read: Mapping[str, Path | Sequence[Path]], **targets: Path | N
 
 
 def save(out: Path | None, write: Callable[[Path], object]) -> None:
-    """Write a file unless it is None, and print with ``--verbose`` how long it took."""
+    """Write a file unless it is None."""
     if out is not None:
-        with time_step(f"wrote {out}"):
+        with terminal.time_step(f"wrote {out}"):
             write(out)
 
 
@@ -493,16 +467,16 @@ def save_table(out: Path | None, frame: Callable[[], pl.DataFrame]) -> None:
 
 
 def save_report(model: FeatureConstructor, table: Any, out: Path, **options: Any) -> None:
-    """Write the page of a fitted model."""
+    """Write the report of a fitted model."""
     try:
         from conjunct.report import Report
     except ImportError as error:
         raise InputError(str(error)) from None
-    with time_step(f"wrote {out}"):
+    with terminal.time_step(f"wrote {out}"):
         Report(model, table, **options).save(out)
 
 
 def list_files(*saved: Path | None) -> str:
-    """Return a sentence about the files that were written."""
+    """Return a sentence that names the files written."""
     names = ", ".join(str(file) for file in saved if file is not None)
     return f"Saved as {names}." if names else "Not saved: add --out model.json to keep the model."

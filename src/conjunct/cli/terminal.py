@@ -1,4 +1,4 @@
-"""Standard input, output and error: results, notes, errors and progress."""
+"""Read standard input; write results, notes, errors and progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from math import isnan
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from conjunct.errors import ConjunctWarning, one_line
 
@@ -32,7 +32,7 @@ _copy: ContextVar[Path | None] = ContextVar("copy", default=None)
 
 
 def file_of(data: Path) -> Path:
-    """Return the file to read; standard input, which is read more than once, is copied first."""
+    """Return the file to read: for standard input a copy, because it is read more than once."""
     import tempfile
 
     from conjunct.counting import room_in_scratch
@@ -62,24 +62,24 @@ def remove_copy() -> None:
 
 
 def name_of(data: Path) -> str:
-    """Return what to call a file in messages."""
+    """Return the name of a file in messages."""
     return "standard input" if data == DASH else str(data)
 
 
 def replace_temp_path(message: str) -> str:
-    """Return a message about the copy of standard input as one about standard input."""
+    """Replace the copy of standard input in a message with its name."""
     copy = _copy.get()
     return message if copy is None else message.replace(str(copy), name_of(DASH))
 
 
 def is_printed(out: Path | None) -> bool:
-    """Return True if a result that is text goes to standard output."""
+    """Return True if a text result goes to standard output."""
     return out is None or out == DASH
 
 
-# Messages come from the library and name parameters; commands have options instead.
-# They also hold names from the data, which may be words like these: a word is a parameter only
-# where a value or a phrase says so.
+# Messages of the library name parameters, and commands have options instead. Messages also quote
+# names from the data, which may look like parameters: a word such as "top" is replaced only if a
+# value follows it or a phrase precedes it.
 _NAMED = (
     r"max_iter|max_length|max_solutions|max_seconds|max_features|max_depth|max_categories"
     r"|max_threshold|min_threshold|min_samples_leaf|min_frequency|max_groups|n_groups|n_jobs|n_bins"
@@ -99,16 +99,13 @@ _OTHERWISE = {"criterion=Bits(alpha=None)": "--alpha none", "chunks()": "conjunc
 
 _IN_ASCII = str.maketrans({"…": "...", "λ": "lambda", "α": "alpha", "≥": ">=", "·": "/"})
 
-# between two lines of progress, where there is no terminal
-SECONDS_BETWEEN_LINES = 10.0
-# before a line that says how long a command has run, on a terminal
-SECONDS_BEFORE_STATUS = 5.0
-# -1: errors only; 0: results and notes; 1: each step too
+SECONDS_BETWEEN_LINES = 10.0  # of progress, if standard error is not a terminal
+SECONDS_BEFORE_STATUS = 5.0  # without output, on a terminal
 _volume: ContextVar[int] = ContextVar("volume", default=0)
 
 
 def set_volume(volume: int) -> None:
-    """Set what is printed from here on: errors (-1), results and notes (0), every step (1)."""
+    """Print only errors (-1), also results and notes (0), or also each step (1)."""
     _volume.set(volume)
 
 
@@ -123,14 +120,14 @@ def is_quiet() -> bool:
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return a console that prints text literally: no markup, emoji codes or highlighting."""
+    """Return a console that prints text literally, without markup, emoji codes or highlighting."""
     from rich.console import Console
 
     return Console(file=stream, markup=False, emoji=False, highlight=False)
 
 
 def write(*parts: RenderableType | None) -> None:
-    """Write to standard output, a blank line between parts and no spaces at the ends of lines."""
+    """Write to standard output, with blank lines between parts and no trailing spaces."""
     if is_quiet():
         return
     output = console()
@@ -138,13 +135,13 @@ def write(*parts: RenderableType | None) -> None:
         for position, part in enumerate(part for part in parts if part is not None):
             shown = "\n".join(map(showable, part.split("\n"))) if isinstance(part, str) else part
             output.print(*([""] if position else []), shown, sep="\n")
-    # rich has no other sign for what it cuts off, and the widths must stay
+    # rich marks cut text with this sign only, and the widths must stay
     text = captured.get().replace("…", ".") if ascii_only() else captured.get()
     write_text("".join(line.rstrip() + "\n" for line in text.splitlines()))
 
 
 def write_text(text: str) -> None:
-    """Write text to standard output as it is; nothing else speaks until its reader has it."""
+    """Write text to standard output unchanged; other output waits until it is written."""
     with WATCH.make_room():
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -162,22 +159,21 @@ def ascii_only() -> bool:
 
 
 def note(message: str) -> None:
-    """Print one line to standard error about something worth knowing."""
+    """Print a note to standard error, unless with ``--quiet``."""
     if not is_quiet():
         _print_line(f"note: {one_line(replace_temp_path(message))}")
 
 
 def detail(message: str) -> None:
-    """Print one line to standard error, with ``--verbose`` only."""
+    """Print one line to standard error if ``--verbose`` is given."""
     if is_verbose():
         _print_line(one_line(message))
 
 
 def print_error(message: str) -> None:
-    """Print one line to standard error about what went wrong."""
-    refused = _REFUSED.match(message)
-    if refused:
-        # to leave an option out is None
+    """Print an error to standard error."""
+    if refused := _REFUSED.match(message):
+        # a command has no None: the option is omitted instead
         rest = message[refused.end() :].replace(" must be None or ", " must be ", 1)
         message = _as_option(refused) + as_options(rest)
     message = message.replace("(feature_names='number')", "(--feature-names number)")
@@ -185,10 +181,7 @@ def print_error(message: str) -> None:
 
 
 class Watch:
-    """Says that a command still works when nothing else has been said for some time.
-
-    A line on standard error; on a terminal one line, which is redrawn and erased again.
-    """
+    """Report on standard error that a command is still running if it prints nothing for a while."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -198,10 +191,10 @@ class Watch:
 
     @contextmanager
     def watch(self, words: str) -> Iterator[None]:
-        """Watch over a command until it ends, however it does."""
+        """Watch a command until it ends or fails."""
         self._last = time.monotonic()
         ended = Event()
-        # as a daemon it cannot keep the process, even if nobody reads standard error
+        # a daemon thread cannot keep the process alive if standard error is blocked
         thread = Thread(target=self._report, args=(words, self._last, ended), daemon=True)
         thread.start()
         try:
@@ -213,7 +206,7 @@ class Watch:
 
     @contextmanager
     def make_room(self) -> Iterator[None]:
-        """Say nothing while something else is written."""
+        """Report nothing while other output is written."""
         with self._lock:
             self._erase()
             yield
@@ -221,7 +214,7 @@ class Watch:
 
     @contextmanager
     def stand_aside(self) -> Iterator[None]:
-        """Say nothing while a bar is shown, which shows the time itself."""
+        """Report nothing while a progress bar shows the time."""
         with self.make_room():
             self._n_bars += 1
         try:
@@ -253,14 +246,14 @@ class Watch:
             return
         self._erase()
         self._width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
-        # signs of some scripts take two places
+        # characters of some scripts are two columns wide
         room = self._width if line.isascii() else self._width // 2
         sys.stderr.write(f"conjunct: {line}"[:room])
         sys.stderr.flush()
 
     def _erase(self) -> None:
         if self._width:
-            # no codes, which some terminals do not know
+            # spaces instead of control codes: some terminals do not know the codes
             width, self._width = self._width, 0
             sys.stderr.write(f"\r{' ' * width}\r")
             sys.stderr.flush()
@@ -271,43 +264,36 @@ WATCH = Watch()
 
 @contextmanager
 def notes_on_stderr() -> Iterator[None]:
-    """Show warnings of conjunct as notes; all others as Python shows them."""
+    """Show conjunct's warnings as notes, and all others as Python shows them."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", ConjunctWarning)
-        otherwise = warnings.showwarning
+        show_others = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def show(message: Warning | str, category: type[Warning], *args: Any, **named: Any) -> None:
             if issubclass(category, ConjunctWarning):
                 note(as_options(str(message)))
             else:
                 with WATCH.make_room():
-                    otherwise(message, category, filename, lineno, file, line)
+                    show_others(message, category, *args, **named)
 
         warnings.showwarning = show
         yield
 
 
 def tolerate_any_encoding() -> None:
-    """Escape what a stream cannot show instead of failing on it."""
+    """Escape characters that a stream cannot encode, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def showable(text: str) -> str:
-    """Return one line in characters that standard output has."""
+    """Return one line in characters that standard output can encode."""
     return one_line(text.translate(_IN_ASCII) if ascii_only() else text)
 
 
 def as_options(message: str) -> str:
-    """Return a message of the library with options in place of parameters."""
+    """Replace parameters with options in a message of the library."""
     for python, prompt in _OTHERWISE.items():
         message = message.replace(python, prompt)
     message = _EVIDENCE.sub(r"--factor \1", message)
@@ -318,7 +304,7 @@ def _as_option(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     if (name, value) == ("prune", "False"):
         return "--no-prune"
-    # --jobs for n_jobs, --bins for n_bins; λ is a criterion
+    # --jobs for n_jobs; the threshold is the NUMBER of --criterion
     name = "criterion" if name == "threshold" else name.removeprefix("n_").replace("_", "-")
     return f"--{name} {value}" if value else f"--{name}"
 
@@ -327,10 +313,7 @@ def _as_option(found: re.Match[str]) -> str:
 def show_iterations(
     n_iterations: int | None = None, n_features: int | None = None
 ) -> Iterator[Callable[[Indicators], None]]:
-    """Show iterations as they end; yield the callback for them.
-
-    The time left is known if the last iteration is, or the number of features that ends them.
-    """
+    """Yield a callback that shows iterations, and the time left if a maximum is given."""
     with show_bar("Constructing", n_iterations or n_features) as update:
 
         def advance(line: Indicators) -> None:
@@ -347,7 +330,7 @@ def show_iterations(
 
 @contextmanager
 def show_rounds() -> Iterator[Callable[[int, float], None]]:
-    """Show the rounds of a search for groups; yield the callback for them."""
+    """Yield a callback that shows the rounds of a search for groups."""
     with show_bar("Finding groups", None) as update:
 
         def advance(n_groups: int, bits: float) -> None:
@@ -359,17 +342,16 @@ def show_rounds() -> Iterator[Callable[[int, float], None]]:
 
 @contextmanager
 def show_rows_read(doing: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show rows as they are read; yield the callback for them."""
+    """Yield a callback that shows the number of rows read."""
     with show_bar(doing, None) as update:
         yield lambda n_rows, total: update(n_rows, f"{n_rows:,} rows", total)
 
 
 @contextmanager
 def show_bar(doing: str, total: float | None) -> Iterator[Update]:
-    """Show progress as a bar on a terminal, elsewhere as a line every ten seconds.
+    """Show progress as a bar on a terminal, or as a line every ten seconds elsewhere.
 
-    Yield a function that takes how much is done, a text, and how much there is in all, if that
-    is known now.
+    Yield a function of the amount done, a text, and the total if it has become known.
     """
     if is_quiet():
         yield lambda done, words, total=None: None
@@ -391,23 +373,15 @@ def show_bar(doing: str, total: float | None) -> Iterator[Update]:
 
         yield print_now_and_then
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as bars
 
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TimeElapsedColumn(),
-        # unknown until a total is
-        TextColumn("left" if total else ""),
-        TimeRemainingColumn(),
+    progress = bars.Progress(
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(bar_width=20),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("left" if total else ""),
+        bars.TimeRemainingColumn(),
         console=console(sys.stderr),
         transient=True,
     )
@@ -422,7 +396,7 @@ def show_bar(doing: str, total: float | None) -> Iterator[Update]:
 
 @contextmanager
 def time_step(what: str) -> Iterator[None]:
-    """Print, with ``--verbose``, that something was done and how long it took."""
+    """Print the duration of a step if ``--verbose`` is given."""
     start = time.perf_counter()
     yield
     detail(f"{what}: {time.perf_counter() - start:.2f} s")

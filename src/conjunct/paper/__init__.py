@@ -1,4 +1,4 @@
-"""The paper's tables and figures as functions and files, and the stability of features."""
+"""Reproduce the paper's tables and figures, and measure the stability of features."""
 
 import lazy_loader
 

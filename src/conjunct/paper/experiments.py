@@ -1,7 +1,7 @@
-"""The paper's tables and figures, what goes past them, and a folder with all of them.
+"""Reproduce the paper's tables and figures, and an experiment beyond them, as files.
 
-Table 3, figures 6 to 8 and 11, §5.4: what every λ and limit_iter give. Figures 9 and 10, tables 4
-and 5: the risk-based heuristic; and one pair at a time.
+Table 3, figures 6 to 8 and 11, and §5.4 cover every λ and limit_iter. Figures 9 and 10 and tables
+4 and 5 are about the risk-based heuristic.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def table_of_indicators(study: Study) -> Outcome:
         )
     ]
     text = (
-        "uFC* is the closest point of the path, and uFC another run with fixed parameters. uFRINGE "
-        "stops at 300 features; its tree parameters are not published, so leaves have at least 4 "
-        "rows here."
+        "uFC* is the closest point of the path, and uFC is another run with fixed parameters. "
+        "uFRINGE stops at 300 features. Its tree parameters are not published; here, leaves have "
+        "at least 4 rows."
     )
     return study.outcome("table-3-indicators", "Indicators", text, rows)
 
@@ -76,12 +76,7 @@ GRID = tuple(round(0.002 * k, 3) for k in range(1, 251))  # §5.3
 
 def by_iterations(study: Study) -> Outcome:
     """Make figure 6a: OI and C0 against limit_iter, for several λ."""
-    rows = [
-        {"threshold": threshold, "limit_iter": limit}
-        | {"oi": found.oi, "c0": found.c0, "rms": found.rms}
-        for threshold in THRESHOLDS
-        for limit, found in _along_iterations(study, threshold)
-    ]
+    rows = _follow_iterations(study, "oi", "c0", "rms")
     text = (
         "The overlap falls fast and levels off, while the complexity rises. A smaller λ gives "
         "less overlap and more features."
@@ -99,19 +94,15 @@ def by_threshold(study: Study) -> Outcome:
         for threshold in GRID
         if (found := _result_of(study, threshold, limit)) is not None
     ]
-    text = "For the 250 λ of the paper. Nothing changes between two neighbouring values of r."
+    text = "For the paper's 250 values of λ. Nothing changes between two neighbouring values of r."
     charts = _draw_curves(study, rows, "threshold", "limit_iter", "OI", "C0")
     return study.outcome("figure-6b-by-threshold", "OI and C0 by λ", text, rows, charts)
 
 
 def rms_by_iterations(study: Study) -> Outcome:
     """Make figure 8: RMS against limit_iter, from 0 on, for several λ."""
-    rows = [
-        {"threshold": threshold, "limit_iter": limit, "rms": found.rms}
-        for threshold in THRESHOLDS
-        for limit, found in _along_iterations(study, threshold)
-    ]
-    text = "RMS falls for a few iterations and then rises, which is where the RMS stop ends a run."
+    rows = _follow_iterations(study, "rms")
+    text = "RMS falls for a few iterations and then rises. The RMS stop ends a run at that point."
     charts = _draw_curves(study, rows, "limit_iter", "threshold", "RMS")
     title = "RMS by number of iterations"
     return study.outcome("figure-8-rms-by-iterations", title, text, rows, charts)
@@ -141,24 +132,29 @@ def dependence(study: Study) -> Outcome:
         )
     tested = [row for row in rows if row["tau"] == row["tau"]]
     untested = len(rows) - len(tested)
-    text = (f"At {untested} λ nothing changes, so nothing can be tested. " if untested else "") + (
-        f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, "
-        f"{sum(row['p_value'] < 1e-8 for row in tested)} of {len(tested)} are below 1e-8; the "
-        f"smallest τ is {min(row['tau'] for row in tested):.2f}. The paper prints p-values of the "
-        f"order of 1e-9."
-        if tested
-        else ""
-    )
+    text = f"For {untested} values of λ, C0 or C1 is constant. " if untested else ""
+    if tested:
+        text += (
+            f"The largest p-value is {max(row['p_value'] for row in tested):.2g}, and "
+            f"{sum(row['p_value'] < 1e-8 for row in tested)} of {len(tested)} are below 1e-8. The "
+            f"smallest τ is {min(row['tau'] for row in tested):.2f}. The paper prints p-values of "
+            "the order of 1e-9."
+        )
     return study.outcome("section-5.4-kendall", "Dependence of C0 and C1", text, rows)
 
 
-def _along_iterations(study: Study, threshold: float) -> Iterator[tuple[int, Any]]:
-    """Yield what each limit_iter gives at one λ, the primitives first."""
-    yield 0, study.primitives
-    for limit in range(1, study.path.max_iter + 1):
-        found = _result_of(study, threshold, limit)
-        if found is not None:
-            yield limit, found
+def _follow_iterations(study: Study, *names: str) -> list[dict[str, Any]]:
+    """Return indicators by limit_iter, from 0, for several λ."""
+    limits = range(1, study.path.max_iter + 1)
+    return [
+        {"threshold": threshold, "limit_iter": limit}
+        | {name: getattr(line, name) for name in names}
+        for threshold in THRESHOLDS
+        for limit, line in enumerate(
+            [study.primitives, *(_result_of(study, threshold, limit) for limit in limits)]
+        )
+        if line is not None
+    ]
 
 
 def _result_of(study: Study, threshold: float, limit: int) -> Solution | None:
@@ -192,14 +188,13 @@ def _draw_curves(
 
 
 def solutions(study: Study) -> Outcome:
-    """Make figure 7: all solutions, their front and the closest point; whole and magnified."""
+    """Make figure 7: all solutions, their front and the closest point, also magnified."""
     path = study.path
     best = path.closest_point_
     columns = path.get_solutions("dict")
     text = (
         f"{len(path.solutions_)} distinct solutions, {len(path.front_)} of them on the front. The "
-        f"closest point is {star(best)}, at a distance of "
-        f"{best.distance:.4f} from (0, 0)."
+        f"closest point is {star(best)}, at a distance of {best.distance:.4f} from (0, 0)."
     )
     draw = partial(plot_front, path.solutions_, path.front_, best)
     return study.outcome(
@@ -212,7 +207,7 @@ def solutions(study: Study) -> Outcome:
 
 
 def pruning_fronts(study: Study) -> Outcome:
-    """Make figure 11: the front with and without pruning; whole and magnified."""
+    """Make figure 11: the front with and without pruning, also magnified."""
     fronts = {"not pruned": study.path.front_, "pruned": study.path_with_pruning.front_}
     rows = [
         {
@@ -228,11 +223,11 @@ def pruning_fronts(study: Study) -> Outcome:
     worse = points_beyond(fronts["not pruned"], fronts["pruned"])
     reach = max(solution.c0 for solution in fronts["pruned"])
     text = f"The pruned front ends at C0 = {reach:.3f}. " + (
-        f"It dominates or equals the other one, except at {len(worse)} of the "
-        f"{sum(s.c0 <= reach for s in fronts['not pruned'])} points that the other one has up to "
-        f"there: C0 = {', '.join(f'{s.c0:.3f}' for s in worse)}."
+        f"Up to there, it dominates or equals the other front except at {len(worse)} of its "
+        f"{sum(s.c0 <= reach for s in fronts['not pruned'])} points: "
+        f"C0 = {', '.join(f'{s.c0:.3f}' for s in worse)}."
         if worse
-        else "Up to there it dominates or equals the other one everywhere."
+        else "Up to there, it dominates or equals the other front everywhere."
     )
     draw = partial(plot_fronts, fronts)
     return study.outcome(
@@ -252,7 +247,7 @@ def _both_views(draw: Callable[..., Any], title: str) -> dict[str, Callable[[], 
 
 
 def points_beyond(front: Sequence[Solution], other: Sequence[Solution]) -> list[Solution]:
-    """Return points of a front that no point of ``other`` equals or beats, within its reach."""
+    """Return points of a front, up to the end of ``other``, that ``other`` does not dominate."""
     reach = max(solution.c0 for solution in other)
     return [
         point
@@ -262,23 +257,23 @@ def points_beyond(front: Sequence[Solution], other: Sequence[Solution]) -> list[
 
 
 def risk_runs(study: Study) -> Outcome:
-    """Make figure 9: the runs for the paper's ten α beside the closest point and the front."""
+    """Make figure 9: the runs for the paper's ten α, the closest point and the front."""
     rows, reach, draw = _try_alphas(study, "")
     text = (
-        f"The ten α of the paper. The closest point is at a distance of "
-        f"{study.path.closest_point_.distance:.4f} from (0, 0); the runs are {reach}."
+        f"The paper's ten α. The distance from (0, 0) is "
+        f"{study.path.closest_point_.distance:.4f} for the closest point, and {reach} for the runs."
     )
     title = "Risk-based runs and the closest point"
     return study.outcome("figure-9-risk-based", title, text, rows, {"": draw})
 
 
 def risk_and_pruning(study: Study) -> Outcome:
-    """Make figure 10: the same without (a) and with (b) pruning."""
+    """Make figure 10: the same as figure 9, without (a) and with (b) pruning."""
     plain, reach, draw = _try_alphas(study, ", not pruned")
     pruned, reach_pruned, draw_pruned = _try_alphas(study, ", pruned", prune=True)
     text = " ".join(
-        f"{words} pruning the runs are {between} from (0, 0), the closest point of the path at "
-        f"{path.closest_point_.distance:.4f}."
+        f"{words} pruning, the distance from (0, 0) is {between} for the runs, and "
+        f"{path.closest_point_.distance:.4f} for the closest point of the path."
         for words, between, path in (
             ("Without", reach, study.path),
             ("With", reach_pruned, study.path_with_pruning),
@@ -292,7 +287,7 @@ def risk_and_pruning(study: Study) -> Outcome:
 def _try_alphas(
     study: Study, how: str, *, prune: bool = False
 ) -> tuple[list[dict[str, Any]], str, Callable[[], Any]]:
-    """Return the runs for the paper's ten α as rows, their distances in words, and their chart."""
+    """Return rows for the paper's ten α, the range of distances, and a function for the chart."""
     path = study.path_with_pruning if prune else study.path
     runs = {alpha: study.fit_risk(alpha, prune=prune) for alpha in ALPHAS}
     ends = [run.history_[-1] for run in runs.values()]
@@ -353,7 +348,7 @@ def table_of_risk(study: Study) -> Outcome:
 
 
 def table_of_features(study: Study) -> Outcome:
-    """Make table 5: both feature sets side by side, with the common features marked."""
+    """Make table 5: both feature sets side by side, with common features marked."""
     best = study.path.closest_point_
     ours, theirs = study.path.solution(best).features_, study.fit_risk(ALPHA).features_
     common = set(ours) & set(theirs)
@@ -369,12 +364,12 @@ def table_of_features(study: Study) -> Outcome:
         }
         for name, one, other in zip_longest(study.names, left, right)
     ]
-    text = f"{len(common)} features are common to both; they come first."
+    text = f"{len(common)} features are in both sets; they come first."
     title = "Features of the closest point and of the risk-based run"
     return study.outcome("table-5-features", title, text, rows)
 
 
-# name → options of UFC; all with pruning and the RMS stop
+# options of UFC by name; all runs use pruning and the RMS stop
 RUNS: dict[str, dict[str, Any]] = {
     "pairwise, α = 0.001": {"alpha": 0.001},
     "pairwise, α = 0.05": {"alpha": 0.05},
@@ -383,7 +378,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 def beyond_the_front(studies: Sequence[Study]) -> Outcome:
-    """Compare where ``search="pairwise"`` stops with the best that any λ of the paper gives."""
+    """Compare runs with ``search="pairwise"`` with the best solution for any λ."""
     rows: list[dict[str, Any]] = []
     texts, charts = [], {}
     for study in studies:
@@ -393,7 +388,7 @@ def beyond_the_front(studies: Sequence[Study]) -> Outcome:
         for name, options in RUNS.items():
             pairwise = {**options, "search": "pairwise", "prune": True}
             stop = study.fit_risk(**pairwise).n_iter_
-            # half as far again as the RMS stop
+            # 1.5 times the iterations of the RMS stop
             ways[name] = study.fit_risk(**pairwise, max_iter=stop * 3 // 2 + 1).history_
             ends[name] = ways[name][stop]
         lines: dict[str, Indicators | Solution] = {
@@ -414,7 +409,7 @@ def beyond_the_front(studies: Sequence[Study]) -> Outcome:
             for name, line in lines.items()
         ]
         texts.append(_compare_ends(study, min((best, pruned), key=lambda x: x.distance), ends))
-        # the name of a user's data set may be no file name
+        # the name of a user's data set may be invalid as a file name
         charts[f"-{study.name}" if studies[1:] else ""] = partial(
             plot_trajectories,
             study.path.front_,
@@ -427,7 +422,7 @@ def beyond_the_front(studies: Sequence[Study]) -> Outcome:
 
 
 def _compare_ends(study: Study, best: Solution, ends: Mapping[str, Indicators]) -> str:
-    """Return in a sentence which runs are better than the best that the path offers."""
+    """Return a sentence that compares the runs with the best solution of the path."""
     words = []
     for name, end in ends.items():
         distance = math.hypot(end.oi, end.c0)
@@ -437,7 +432,7 @@ def _compare_ends(study: Study, best: Solution, ends: Mapping[str, Indicators]) 
             f"{end.length:.2f} literals"
         )
     return (
-        f"On {study.name} the path comes within {best.distance:.4f} of (0, 0), with "
+        f"On {study.name}, the distance of the path from (0, 0) is {best.distance:.4f}, with "
         f"{best.n_features} features of {best.length:.2f} literals; {'; '.join(words)}."
         f"{study.coverage}"
     )
@@ -459,14 +454,14 @@ EXPERIMENTS: tuple[Callable[[Study], Outcome], ...] = (
     bootstrap_stability,
 )
 
-# how many solutions to follow: without pruning, coco_val2017 has no end of them
+# number of solutions to follow: without pruning, coco_val2017 has very many
 BEYOND = {"spect": None, "zoo": None, "coco_street": None, "coco_val2017": 1000}
 
 
 def outcomes(study: Study | None = None) -> Iterator[Outcome]:
-    """Make the paper's experiments on a data set, and what goes past them.
+    """Run the paper's experiments on a data set, and compare with merging one pair at a time.
 
-    ``None``: on ``spect``, with the comparison past the paper on four bundled data sets.
+    By default, run the experiments on ``spect``, and the comparison on four bundled data sets.
 
     Examples
     --------
@@ -484,8 +479,7 @@ def outcomes(study: Study | None = None) -> Iterator[Outcome]:
     yield beyond_the_front([own, *others])
 
 
-# bounds what an unknown table may cost
-MAX_SOLUTIONS = 20_000
+MAX_SOLUTIONS = 20_000  # for tables of unknown size
 
 
 def reproduce(
@@ -495,18 +489,18 @@ def reproduce(
     name: str = "data",
     watch: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Write each table and figure as CSV, SVG and PNG, and ``index.html`` that shows them.
+    """Write each table and figure as CSV, SVG and PNG, and ``index.html`` to show them.
 
     Parameters
     ----------
     out : path
-        Folder to write to; made if need be.
+        Folder to write to; created if it does not exist.
     X : any container that estimators take, optional
-        By default ``spect``, the one data set of the paper that is still available.
+        By default ``spect``, the only data set of the paper that is still available.
     name : str, default="data"
-        What to call ``X`` in titles.
+        Name of ``X`` in titles.
     watch : callable, optional
-        Called with each outcome as it is written.
+        Called with each outcome after it is written.
 
     Examples
     --------

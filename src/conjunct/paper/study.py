@@ -1,6 +1,6 @@
-"""A data set under study, the outcome of an experiment, and the paper's published values.
+"""Define studies, outcomes of experiments, the paper's published values, and stability.
 
-And how stable features are: under noise (§7.3, figure 12) and in bootstrap samples.
+Stability is measured under noise (§7.3, figure 12) and in bootstrap samples.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One table or figure of the paper, or of what goes past it.
+    """One table or figure of the paper, or of an experiment beyond it.
 
-    ``name`` is that of its files; ``charts`` are made when asked for, by the ending of their name
-    (an empty one for the only chart).
+    Its files are called ``name``. ``charts`` maps suffixes of that name, which may be empty, to
+    functions that draw the charts.
 
     Examples
     --------
@@ -96,18 +96,18 @@ RISK_BASED: dict[str, dict[str, Any]] = {
     "uFCα(0.0001)": dict(zip(_RISK, (0.228, 2, 39, 19, 2.97, 0.078, 0.086), strict=True)),
 }
 
-# §5.4: the order of magnitude of the p-value, for every λ and every data set
+# §5.4: the order of magnitude of the p-value, for every λ and data set
 KENDALL_P_VALUE = 1e-9
 
 
 def paper_values(table: Mapping[str, Row], name: str, strategy: str) -> dict[str, Any]:
-    """Return a line of a published table, as columns; empty where the paper has none."""
+    """Return a row of a published table as columns, if the paper has one."""
     found = table.get(strategy, {}) if name == "spect" else {}
     return {f"published_{column}": value for column, value in found.items()}
 
 
 def indicators_of(line: Indicators | Solution) -> dict[str, Any]:
-    """Return the numbers that most tables have, as columns."""
+    """Return the columns that most tables have."""
     return {"features": line.n_features, "length": line.length, "oi": line.oi, "c0": line.c0}
 
 
@@ -123,9 +123,9 @@ ALPHA = 0.0001
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Boolean data with a name, and the paths through it.
+    """Boolean data with a name, and its paths of solutions.
 
-    ``max_solutions`` bounds a path: on wide data there is no end to them.
+    ``max_solutions`` limits a path, because wide data has very many solutions.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class Study:
 
     @classmethod
     def of(cls, X: Any, name: str, max_solutions: int | None = None) -> Study:
-        """Return a study of any container that estimators take."""
+        """Return a study of any data that estimators accept."""
         data = BooleanData.read(X, CellRules(missing="raise", storage="dense"), counts=True)
         return cls(name, data.columns, data.names, max_solutions)
 
@@ -160,11 +160,11 @@ class Study:
         return self.fit(UFCPath(prune=True, max_solutions=self.max_solutions, max_seconds=None))
 
     def fit_risk(self, alpha: float, *, prune: bool = False, **options: Any) -> UFC:
-        """Return the run for a risk α (§6): by default the paper's, without pruning."""
+        """Fit with a risk α (§6), by default without pruning, as in the paper."""
         return self.fit(UFC(Risk(alpha, prune=prune), **options))
 
     def fit(self, model: Model) -> Model:
-        """Fit the model; its results show what it would warn about."""
+        """Fit the model without warnings."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConjunctWarning)
             return model.fit(BooleanData(self.names, self.store))
@@ -177,7 +177,7 @@ class Study:
         rows: Sequence[Row],
         charts: Mapping[str, Callable[[], Any]] | None = None,
     ) -> Outcome:
-        """Return an outcome on this data, with a note where not every λ is covered."""
+        """Return an outcome on this data, with a note if not every λ is covered."""
         return Outcome(name, f"{title} on {self.name}", text + self.coverage, rows, charts or {})
 
     @property
@@ -186,14 +186,14 @@ class Study:
 
     @property
     def coverage(self) -> str:
-        """Return a sentence about the λ that the paths cover, if not all."""
+        """A sentence about the λ that the paths cover, if not all."""
         partial = [path for path in (self.path, self.path_with_pruning) if not path.complete_]
         if not partial:
             return ""
         lowest = max(path.covered_from_ for path in partial)
         return (
-            f" Only λ from {lowest:.3f} up are covered: the paths stop after {self.max_solutions} "
-            f"solutions."
+            f" Only λ ≥ {lowest:.3f} is covered: the paths stop after {self.max_solutions} "
+            "solutions."
         )
 
 
@@ -225,7 +225,7 @@ class Level:
 class Recurrence:
     """A feature, and the ``share`` of the runs on changed data that found it again.
 
-    With ``criterion="bits"``, a feature is its chunk, whatever it denies.
+    With ``criterion="evidence"`` or ``"bits"``, a feature is its chunk, whatever tags it denies.
     """
 
     feature: str
@@ -237,8 +237,8 @@ class Recurrence:
 class Stability:
     """The result of :func:`stability`.
 
-    ``levels`` has a line for each noise level (one line for bootstrap samples); ``features`` those
-    of all runs, the ones that come back most often first.
+    ``levels`` has one entry per noise level, or only one for bootstrap samples. ``features`` lists
+    the features of all runs; those that recur most often come first.
 
     Examples
     --------
@@ -261,9 +261,9 @@ class Stability:
         return _table(self.features, backend)
 
     def shares_of(self, model: FeatureConstructor) -> tuple[float | None, ...]:
-        """Return how often each feature of a model came back, in the order of ``features_``.
+        """Return how often each feature of a model recurs, in the order of ``features_``.
 
-        None for a feature that neither the data as it is nor any run had.
+        None means that neither the unchanged data nor any run had the feature.
         """
         shares = {found.feature: found.share for found in self.features}
         return tuple(shares.get(_text(feature)) for feature in _comparable_features(model))
@@ -279,11 +279,11 @@ class Stability:
         return self.draw()[1].to_chart()
 
     def plot_recurrence(self, limit: int = 25) -> Any:
-        """Draw how often the features came back, as bars: the first ``limit`` of them."""
+        """Draw how often the first ``limit`` features recur, as bars."""
         return self.draw(limit)[-1].to_chart()
 
     def draw(self, limit: int = 25) -> list[Drawing]:
-        """Return the pictures: by noise, the indicators and the numbers; then the features."""
+        """Draw indicators and numbers of features by noise, if any, and the recurrence."""
         rows = [
             (f.feature if len(f.feature) <= 60 else f.feature[:59] + "…", f.share, f.original)
             for f in self.features[:limit]
@@ -333,18 +333,18 @@ def stability(
     X : array, data frame, sparse matrix or list of baskets
         Boolean or 0/1 values.
     estimator : UFC or another feature constructor, optional
-        By default ``UFC()``. The paper's experiment is that of ``UFC(Risk(0.001, prune=False))``.
+        By default ``UFC()``. The paper's experiment uses ``UFC(Risk(0.001, prune=False))``.
     kind : {"noise", "bootstrap"}, default="noise"
-        ``"noise"``: exactly ``round(x · k · n)`` cells, drawn anew for each run, are inverted.
-        ``"bootstrap"``: rows are drawn with replacement.
+        ``"noise"``: invert a random share of the cells in each run, exactly ``round(x · k · n)``.
+        ``"bootstrap"``: draw rows with replacement.
     noise : sequence of float, default=0, 0.02, …, 0.3
         Shares of cells to invert.
     n_runs : int, default=10
-        Changed data sets for each noise level, or bootstrap samples.
+        Number of changed data sets for each noise level, or of bootstrap samples.
     random_state : int, RandomState or None, default=0
         The same number gives the same result.
     progress : callable, optional
-        Called after each run with the number of runs done and of all.
+        Called after each run with the number of finished runs and the number of all runs.
 
     Returns
     -------
@@ -392,7 +392,7 @@ def _fit(
     model: FeatureConstructor, table: NDArray[np.bool_], names: Sequence[str]
 ) -> FeatureConstructor:
     with warnings.catch_warnings():
-        # with enough noise nothing is constructed, which is what the indicators say
+        # with much noise nothing is constructed, and the indicators show it
         warnings.simplefilter("ignore", ConjunctWarning)
         again: FeatureConstructor = clone(model)
         return again.fit(BooleanData(tuple(names), PackedColumns.from_table(table, model.n_jobs)))
@@ -441,7 +441,7 @@ def _features_of(run: FeatureConstructor) -> Features:
 
 
 def _comparable_features(run: FeatureConstructor) -> tuple[Feature, ...]:
-    """Return formulas; or chunks, because their formulas deny other chunks too."""
+    """Return formulas, or chunks if the rule makes chunks, whose formulas also deny others."""
     criterion = CRITERIA.make(getattr(run, "criterion", None))
     by_chunks = criterion is not None and criterion.counts_tags
     return run.feature_set_.patterns if by_chunks else run.features_
@@ -458,7 +458,7 @@ def _table(lines: Sequence[Any], backend: Backend) -> Any:
 
 
 def noise_stability(study: Study) -> Outcome:
-    """Make figure 12: uFCα(0.001) without pruning, on ten noised data sets for each level."""
+    """Make figure 12: uFCα(0.001) without pruning, on ten noisy data sets for each level."""
     found = stability(BooleanData(study.names, study.store), _PAPER_MODEL)
     rows = [asdict(level) for level in found.levels]
     first, last = found.levels[0], found.levels[-1]
@@ -478,7 +478,7 @@ def noise_stability(study: Study) -> Outcome:
 
 
 def bootstrap_stability(study: Study) -> Outcome:
-    """Make the features of bootstrap samples, by how often they come back."""
+    """List the features of bootstrap samples by how often they recur."""
     found = stability(BooleanData(study.names, study.store), _PAPER_MODEL, kind="bootstrap")
     level = found.levels[0]
     text = (

@@ -1,4 +1,4 @@
-"""Charts of results (Altair): readable in print, and without colour."""
+"""Draw results as Altair charts that are readable in print and without colour."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Charts of results (Altair): readable in print, and without colour."""
+"""Draw results as Altair charts that are readable in print and without colour."""
 
 from .curves import plot_bars as plot_bars
 from .curves import plot_correlation as plot_correlation

@@ -1,6 +1,6 @@
-"""Indicators as curves, by iteration, λ or noise; shares as bars; correlations as heat maps.
+"""Draw curves, bars, heat maps of correlations, and solutions in a plane.
 
-And solutions in the plane of OI and C0: their distribution, fronts, trajectories.
+Curves show indicators by iteration, λ or noise. The plane of OI and C0 shows fronts and runs.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from conjunct.ufc import Floats, Indicators, Solution, phi
 
 _WIDTH, _HEIGHT = 380, 300
 _PANEL_GAP = 30
-_PATH_POINTS = 2 * _WIDTH  # two a pixel; of more, some are left out
-_MARKED_POINTS = 100  # of one curve; more would run into each other
+_PATH_POINTS = 2 * _WIDTH  # of one curve: two per pixel
+_MARKED_POINTS = 100  # of one curve: the marks of more points would overlap
 
 
 def plot_curves(
@@ -55,9 +55,8 @@ def plot_curves(
 ) -> Any:
     """Draw one curve for each value of ``series`` among the rows.
 
-    ``steps``: the value holds until the next one, as an indicator does between two λ.
-    ``whole``: x counts something, and only whole numbers are marked. ``named``: a legend names
-    the curves.
+    With ``steps``, each value holds until the next point, as an indicator does between two λ. With
+    ``whole``, only whole numbers of x are marked. With ``named``, a legend names the curves.
 
     Examples
     --------
@@ -69,15 +68,8 @@ def plot_curves(
     curves: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for row in sorted(rows, key=lambda row: row[x]):
         curves[str(row["series"])].append((row[x], row[y]))
-    panel = draw_curves(
-        curves,
-        (title, x_title, y_title),
-        legend=legend,
-        steps=steps,
-        points=points,
-        whole=whole,
-        named=named,
-    )
+    look: dict[str, Any] = {"steps": steps, "points": points, "whole": whole, "named": named}
+    panel = draw_curves(curves, (title, x_title, y_title), legend=legend, **look)
     return panel.drawing().to_chart()
 
 
@@ -92,7 +84,7 @@ def draw_curves(
     whole: bool = False,
     named: bool = True,
 ) -> Panel:
-    """Draw curves by name, with the titles of the panel, of x and of y."""
+    """Draw curves by name, with titles of the panel, of x and of y."""
     every = [point for some in curves.values() for point in some]
     across = Axis.over([x for x, _ in every], _WIDTH, 8, whole=whole)
     panel = Panel(*titles, across, Axis.over([y for _, y in every], _HEIGHT, 6), left)
@@ -114,15 +106,12 @@ def draw_curves(
 
 
 def plot_history(
-    history: Sequence[Indicators],
-    *,
-    title: str = "What each iteration did",
-    bits: bool = False,
+    history: Sequence[Indicators], *, title: str = "Iterations", bits: bool = False
 ) -> Any:
-    """Draw what each iteration of a fitted model did, by its ``history_``.
+    """Draw the ``history_`` of a fitted model by iteration: OI, C0, RMS and the length of formulas.
 
-    OI, C0 and RMS, and the mean length of formulas. With ``bits``, the evidence of the merges so
-    far less what they cost, or by other rules the length of the description in Krimp's code.
+    With ``bits``, draw the total evidence of the merges minus their costs, or under other rules
+    the description length in Krimp's code.
 
     Examples
     --------
@@ -134,12 +123,9 @@ def plot_history(
 
 
 def draw_history(
-    history: Sequence[Indicators], *, bits: bool, title: str = "What each iteration did"
+    history: Sequence[Indicators], *, bits: bool, title: str = "Iterations"
 ) -> Drawing:
-    """Draw the evidence or the bits by iteration, or the indicators and the length of formulas.
-
-    Unknown values are left out.
-    """
+    """Draw evidence or bits by iteration, or indicators and the length of formulas."""
     if not bits:
         indicators = {"OI": "oi", "C0": "c0", "RMS": "rms"}
         contents = [
@@ -169,14 +155,14 @@ def draw_history(
 
 
 def plot_stability(found: Any, *, limit: int = 25) -> Any:
-    """Draw which features came back and, under noise, the indicators (the paper's figure 12).
+    """Draw which features recur and, under noise, the indicators (the paper's figure 12).
 
     Parameters
     ----------
     found : Stability
-        What :func:`conjunct.stability` gave.
+        Result of :func:`conjunct.stability`.
     limit : int, default=25
-        Number of features shown, those that come back most often first.
+        Number of features shown; those that recur most often come first.
 
     Examples
     --------
@@ -200,7 +186,7 @@ def plot_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: s
 
 
 def draw_bars(rows: Sequence[tuple[str, float, bool]], *, title: str, x_title: str) -> Drawing:
-    """Draw bars, as charts and pages show them."""
+    """Draw bars of (name, share, True if the unchanged data has it)."""
     looks: dict[str, dict[str, Any]] = {
         "unchanged data": {"fill": COLOURS[0]},
         "changed data only": {"fill": GREY},
@@ -229,8 +215,7 @@ _SIDE = 380
 _LABEL_LENGTH = 24
 _SIGNS = "go together", "avoid each other"  # r above 0, below 0
 _INKS = COLOURS[1], COLOURS[0]
-# of more columns only the most common ones are counted
-_MOST_COUNTED = 1000
+_MOST_COUNTED = 1000  # columns
 
 
 def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> Any:
@@ -243,7 +228,7 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
     X : array, data frame, sparse matrix or list of baskets
         The data of ``fit``, or other rows with the same columns.
     limit : int, default=40
-        Of more columns, those with the strongest correlations are shown, and the title says so.
+        Maximum number of columns, those with the strongest correlations.
 
     Examples
     --------
@@ -259,7 +244,7 @@ def plot_correlation(model: FeatureConstructor, X: Any, *, limit: int = 40) -> A
 def draw_correlation(
     model: FeatureConstructor, primitives: Columns, features: Columns, limit: int
 ) -> Drawing:
-    """Draw r among columns, before, and among features, after: of many, the strongest."""
+    """Draw the strongest r among columns (before) and among features (after)."""
     shapes: list[Shape] = []
     texts: list[Text] = []
     left, lowest = 0.0, 0.0
@@ -275,14 +260,14 @@ def draw_correlation(
         x = left + round(max((width_of(name, size) for name in names), default=0.0)) + 5
         shown = f"{n} of {found.n_columns:,}" if n < found.n_columns else str(n)
         texts.append(Text(left, -34, f"{shown} {what}", size=14))
-        if np.isfinite(found.r).sum() > n:  # besides the diagonal
+        if np.isfinite(found.r).sum() > n:  # more than the diagonal
             texts.append(Text(left, -18, f"largest r = {found.strongest:.2f}", size=14))
         for i, name in enumerate(names):
             texts.append(Text(x - 5, round(step * (i + 0.5) + 0.3 * size, 1), name, "end", size))
         paths: dict[float, str] = {}
         for i in range(n):
             for j, r in enumerate(found.r[i, :i].round(2).tolist()):
-                # no colour where there is no correlation: the paper shows, whatever its colour is
+                # r = 0 has no square: the background shows
                 if r and r == r:
                     square = f"M{x + step * j:g} {step * i:g}h{step:g}v{step:g}h-{step:g}z"
                     paths[r] = paths.get(r, "") + square
@@ -302,10 +287,7 @@ def draw_correlation(
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """Pearson's r among some columns: 1 on the diagonal, NaN where one of two does not vary.
-
-    ``positions`` are those shown, of ``n_columns``; ``strongest`` is the largest r between two.
-    """
+    """Pearson's r among the columns at ``positions``; NaN where a column is constant."""
 
     positions: tuple[int, ...]
     n_columns: int
@@ -314,7 +296,7 @@ class Correlations:
 
 
 def correlations(store: Columns, limit: int) -> Correlations:
-    """Return r among the ``limit`` columns with the strongest correlations, in their order."""
+    """Return r among the ``limit`` columns with the strongest correlations."""
     common = np.sort(np.argsort(-store.supports(), kind="stable")[:_MOST_COUNTED])
     chosen = store.with_raw_columns([store.raw_columns[k] for k in common])
     n = chosen.n_columns
@@ -338,7 +320,7 @@ Point = Solution | Indicators
 
 
 class Points(NamedTuple):
-    """Points under one name, and the area of their marks."""
+    """Points with one name, and the area of their marks."""
 
     name: str
     points: Sequence[Point]
@@ -357,9 +339,9 @@ def plot_front(
 ) -> Any:
     """Draw solutions with the front and the closest point (the paper's figure 7).
 
-    ``marked`` are further points to show, by name. ``magnified`` shows the region around the
-    closest point only. The description of a mark is the name of its series and its position among
-    them: ``solution 12``, ``Pareto front 3``.
+    ``marked`` holds more points by name. With ``magnified``, only the region around the closest
+    point is shown. The description of a mark is the name of its series and its position in it:
+    ``solution 12``, ``Pareto front 3``.
 
     Examples
     --------
@@ -383,7 +365,7 @@ def draw_front(
     size: tuple[int, int] = (380, 300),
     attributes: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Drawing:
-    """Draw solutions up to ``far`` on both axes; ``attributes`` of marks are for a page."""
+    """Draw solutions up to ``far`` on both axes; a page uses the ``attributes`` of marks."""
     points = [
         Points("solution", solutions, 18, 0.55),
         Points("Pareto front", front, 34),
@@ -421,7 +403,7 @@ def plot_trajectories(
     *,
     title: str,
 ) -> Any:
-    """Draw runs and the front of the path; a large mark shows where each run stops.
+    """Draw runs and the front of the path, with a large mark where each run stops.
 
     Examples
     --------
@@ -436,7 +418,7 @@ def plot_trajectories(
     nearest = min(points, key=_distance)
     start = next(iter(trajectories.values()))[0]
     far = 1.05 * max(start.oi, nearest.oi), 3.5 * max(nearest.oi, nearest.c0)
-    # where runs stop at the same point, the mark of the earlier one shows behind the other
+    # earlier runs have larger marks, which stay visible if runs stop at the same point
     marks = [
         Points(name, [stops[name]], max(50, 230 - 80 * k)) for k, name in enumerate(trajectories)
     ]
@@ -457,10 +439,7 @@ def _draw_plane(
     attributes: Mapping[str, Mapping[str, object]] | None = None,
     plain: bool = False,
 ) -> Drawing:
-    """Draw lines, and points on them, up to the limits of both axes; of equal points, the first.
-
-    ``plain``: the first of the points recede behind the curves on them.
-    """
+    """Draw lines and points up to the limits ``far`` of both axes; ``plain`` draws solid lines."""
     names = list(dict.fromkeys([*(some.name for some in points if plain), *lines]))
     every = [*chain.from_iterable(lines.values()), *chain.from_iterable(x.points for x in points)]
     axes = []
@@ -506,7 +485,7 @@ def _draw_plane(
 def _clip(
     points: Sequence[tuple[float, float]], far: tuple[float, float]
 ) -> Iterator[list[tuple[float, float]]]:
-    """Yield the parts of a line through points within the limits; points are not negative."""
+    """Yield the parts of a line through non-negative points that are within the limits."""
     part: list[tuple[float, float]] = []
     for (a, b), (c, d) in pairwise(points):
         # the line is (a, b) + t · (c - a, d - b); it is within from first to last

@@ -1,6 +1,6 @@
-"""Drawings in pixels, for pages and for Altair charts; how charts look, and how they become files.
+"""Draw in pixels, for pages and for Altair charts, and save charts in one style.
 
-Charts are black on white, and the same bytes on every run.
+Charts are black on white, and have the same bytes on every run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conjunct.errors import InputError
 from conjunct.files import write_atomically
 from conjunct.memory import available_addresses, byte_text
 
-# distinct for people who do not see all colours, and in grey
+# distinct for colour-blind people and in grey
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
 GREY = "#9a9a9a"
@@ -47,10 +47,7 @@ SYMBOLS: tuple[tuple[tuple[float, float], ...], ...] = (
 
 @dataclass(frozen=True)
 class Shape:
-    """A path, as in SVG.
-
-    ``name`` is what a chart calls it. ``attributes`` are what the script of a page needs.
-    """
+    """A path as in SVG; charts use its ``name``, and scripts of pages its ``attributes``."""
 
     path: str
     fill: str | None = None
@@ -64,7 +61,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text from ``x`` on, to it or around it; ``angle`` in degrees, clockwise."""
+    """A line of text at ``x``, aligned by ``anchor``; ``angle`` is in degrees, clockwise."""
 
     x: float
     y: float
@@ -78,7 +75,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes with texts on them, in the rectangle ``left, top, width, height``."""
+    """Shapes and texts in the rectangle ``left, top, width, height``."""
 
     box: tuple[float, float, float, float]
     shapes: Sequence[Shape]
@@ -90,9 +87,12 @@ class Drawing:
         left, top, width, height = self.box
 
         def rows(marks: Sequence[Shape] | Sequence[Text]) -> Any:
-            return chart_of([{**asdict(mark), "attributes": None} for mark in marks])
+            # as text, because Altair copies a chart deeply many times, with every row
+            records = [{**asdict(mark), "attributes": None} for mark in marks]
+            values = json.dumps(records, ensure_ascii=False)
+            return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
 
-        # Vega multiplies the path of a symbol by half of the root of its size: 4 keeps it
+        # Vega scales the path of a symbol by half the root of its size: 4 keeps its scale
         layers = [
             rows(self.shapes)
             .mark_point(size=4, strokeCap="round")
@@ -124,11 +124,12 @@ class Drawing:
                         description="name:N",
                     )
                 )
-        return finish(alt.layer(*layers), title, width=width, height=height)
+        chart = alt.layer(*layers).properties(title=title, width=width, height=height)
+        return apply_style(chart)
 
 
 def symbol(k: int, x: float, y: float, area: float = 38) -> str:
-    """Return the path of a symbol: series differ without colour too."""
+    """Return the path of a symbol; symbols distinguish series without colour."""
     r = math.sqrt(area) / 2
     corners = SYMBOLS[k % len(SYMBOLS)]
     if not corners:
@@ -140,7 +141,7 @@ def symbol(k: int, x: float, y: float, area: float = 38) -> str:
 def list_legend(
     entries: Mapping[str, Mapping[str, Any]], x: float, y: float, *, across: float
 ) -> tuple[list[Shape], list[Text]]:
-    """Return a line of squares with their meanings; the keys are texts, the values are looks."""
+    """Draw a legend in one line: squares with the given looks, and their texts."""
     shapes, texts = [], []
     for k, (text, look) in enumerate(entries.items()):
         at = round(x + across * k, 1)
@@ -151,7 +152,7 @@ def list_legend(
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from ``low`` to ``high`` on ``length`` pixels; marks stand at round numbers."""
+    """Values from ``low`` to ``high`` on ``length`` pixels, with marks at round numbers."""
 
     low: float
     high: float
@@ -162,11 +163,11 @@ class Axis:
     def over(
         cls, values: Sequence[float], length: float, n_marks: int, *, whole: bool = False
     ) -> Axis:
-        """Return an axis with about ``n_marks`` marks that begins and ends with one."""
+        """Return an axis with about ``n_marks`` marks, the first and last at its ends."""
         low, high = min(values, default=0.0), max(values, default=0.0)
         least = ((high - low) or abs(high) or 1.0) / n_marks
         power = 10.0 ** math.floor(math.log10(least))
-        # 1, 2 or 5, times a power of ten: the nearest
+        # the nearest of 1, 2 and 5 times a power of ten
         digit = min((1, 2, 5, 10), key=lambda digit: abs(math.log(digit * power / least)))
         step = max(1.0, power * digit) if whole else power * digit
         first, last = math.floor(low / step), math.ceil(high / step)
@@ -186,10 +187,7 @@ class Axis:
 
 
 class Panel:
-    """Two axes with their titles, on which ``shapes`` and ``texts`` are drawn, and a legend.
-
-    ``left`` is where the panel begins, and ``x`` where its axes meet.
-    """
+    """Two axes that meet at ``x``, with titles and a legend, for ``shapes`` and ``texts``."""
 
     def __init__(
         self, title: str, x_title: str, y_title: str, across: Axis, up: Axis, left: float = 0.0
@@ -216,11 +214,11 @@ class Panel:
         self._legend: list[str] = []
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return the place of a point in pixels."""
+        """Return the position of a point in pixels."""
         return self.x + self.across.at(x), self.up.length - self.up.at(y)
 
     def path(self, points: Sequence[tuple[float, float]], *, steps: bool = False) -> str:
-        """Return a line through points; by steps, each value holds until the next point."""
+        """Return a line through points; with ``steps``, values hold until the next point."""
         places = [self.at(*point) for point in points]
         path = "".join(f"L{x:.1f} {y:.1f}" for x, y in places)
         if steps:
@@ -229,7 +227,7 @@ class Panel:
         return f"M{path[1:]}" if path else ""
 
     def explain(self, name: str, **look: Any) -> None:
-        """Add a line to the legend: a text, with a symbol or a stroke before it."""
+        """Add a text to the legend, with a symbol or a stroke before it if given."""
         x, y = self.x + self.across.length + 18, 6 + 16 * len(self._legend)
         if look:
             number = look.pop("symbol", None)
@@ -244,7 +242,6 @@ class Panel:
         return self.x + self.across.length + round(room)
 
     def drawing(self) -> Drawing:
-        """Return what was drawn."""
         return draw_panels([self])
 
 
@@ -266,7 +263,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def cut_to(text: str, width: float, size: float) -> str:
-    """Return the text, cut with an ellipsis where it would be wider."""
+    """Cut a text that is too wide, and end it with an ellipsis."""
     room = width / size
     for k, character in enumerate(text):
         room -= _width(character)
@@ -287,7 +284,7 @@ _INSTALL = "pip install altair vl-convert-python"
 
 
 def load_altair() -> Any:
-    """Return the library of charts, which an extra installs."""
+    """Import Altair, which is an optional dependency."""
     try:
         import altair
     except ImportError:
@@ -295,51 +292,27 @@ def load_altair() -> Any:
     return altair
 
 
-def chart_of(rows: Sequence[Row]) -> Any:
-    """Return an empty chart that holds its rows."""
-    alt = load_altair()
-    # as text: Altair copies a chart deeply, again and again, and would copy every row each time
-    values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
-    return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
-
-
-def finish(chart: Any, title: str | list[str], *, width: float = 380, height: float = 300) -> Any:
-    """Return the chart with its size, its title and the house style."""
-    return apply_style(chart.properties(title=title, width=width, height=height))
-
-
 def apply_style(chart: Any) -> Any:
-    """Return a chart, or several in one, with the house style."""
-    plain = {"titleFontSize": 13, "titleFontWeight": "normal"}
-    lines = {"gridColor": "#e6e6e6", "domainColor": "#555555", "tickColor": "#555555"}
-    legend = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    # marks without a dashed outline
-    symbols = {"symbolSize": 90, "symbolOpacity": 1, "symbolStrokeWidth": 0.01}
+    """Return a chart with the common style."""
     return (
         chart.configure(background="white", font="DejaVu Sans, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", fontWeight="normal", offset=12)
-        .configure_axis(labelFontSize=12, labelFlush=False, **plain, **lines)
-        .configure_legend(labelLimit=320, **legend, **symbols)
         .configure_view(stroke=None)
     )
 
 
 def beside(*charts: Any, join: str = "hconcat") -> Any:
-    """Put finished charts side by side, or with vconcat below each other, each with its legend."""
+    """Put finished charts side by side, or below each other with vconcat."""
     alt = load_altair()
     plain = [chart.copy() for chart in charts]
-    for chart in plain:  # only a whole may be configured
+    for chart in plain:  # only the outer chart may have a configuration
         chart.config = alt.Undefined
-    own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
-    return apply_style(getattr(alt, join)(*plain, spacing=30).resolve_scale(**own))
+    return apply_style(getattr(alt, join)(*plain, spacing=30))
 
 
 _PRINT_PPI = 200
-# Addresses that the renderer reserves when it starts; without them, it ends the process.
-_ADDRESSES = 70 * 10**9
-
-
-# the renderer numbers these across charts
+_ADDRESSES = 70 * 10**9  # reserved by the renderer, which ends the process without them
+# the renderer numbers these ids across charts
 _NUMBERED_ID = re.compile(r'((?:id="|="url\(#)(?:clip|gradient_))(\d+)')
 
 
@@ -359,7 +332,7 @@ def svg_of(chart: Any) -> str:
     except ImportError:
         raise InputError(f"drawing a chart needs vl-convert: {_INSTALL}") from None
 
-    # its parts were checked when they were made
+    # Altair validated the parts when they were made
     svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
     numbers: dict[str, int] = {}
     return _NUMBERED_ID.sub(
@@ -368,7 +341,7 @@ def svg_of(chart: Any) -> str:
 
 
 def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
-    """Write the chart as ``.svg`` or ``.png``; the endings of the paths say which.
+    """Write the chart as ``.svg`` or ``.png``, by the extensions of the paths.
 
     Examples
     --------
@@ -385,11 +358,11 @@ def save_chart(chart: Any, *paths: str | os.PathLike[str]) -> None:
         write_atomically(path, partial(Path.write_bytes, data=content))
 
 
-@cache  # a renderer that has started has its addresses
+@cache  # only once: a running renderer has reserved its addresses
 def _check_addresses() -> None:
     left = available_addresses()
     if left < _ADDRESSES:
         raise InputError(
-            f"figures need {byte_text(_ADDRESSES)} of addresses, though little memory, "
-            f"and ulimit -v leaves {byte_text(left)}: raise it, or do without them"
+            f"figures need {byte_text(_ADDRESSES)} of address space, but ulimit -v leaves "
+            f"{byte_text(left)}: raise this limit"
         )

@@ -1,4 +1,4 @@
-"""Graphs: where features come from, and which tags are in one chunk."""
+"""Draw graphs: the ancestry of features, implications, and tags that share chunks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from conjunct.ufc import Floats
 
 _BOX_WIDTH, _BOX_HEIGHT = 216, 26  # pixels
 _LEVEL_WIDTH, _PLACE_HEIGHT = 292, 34
-_BEND = 24  # of a line, before it leaves the height of its box
+_BEND = 24  # horizontal start and end of a line
 _BOX_PATH = "h204a6 6 0 0 1 6 6v14a6 6 0 0 1-6 6h-204a6 6 0 0 1-6-6v-14a6 6 0 0 1 6-6z"
 _MARGIN = 13
 _BOX_NAME_LENGTH = 40
@@ -51,17 +51,16 @@ def plot_ancestry(
 ) -> Any:
     """Draw how the columns of the data became features, from left to right.
 
-    A dashed line is a negation. Of many features, the most common ones are shown. A model by bits
-    is shown by patterns: which tags were joined, what saved most bits first.
+    A dashed line is a negation. A model with chunks shows which tags were joined.
 
     Parameters
     ----------
     model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
         Fitted.
     feature : int, str or Expression, optional
-        Only this feature: its position in ``features_``, its formula or the text of it.
+        The only feature to draw: its position in ``features_``, its formula, or the text of it.
     max_nodes : int, default=80
-        Leave out features that would need more.
+        Maximum number of nodes; the strongest or most common features are shown.
 
     Examples
     --------
@@ -93,14 +92,14 @@ def _name_boxes(model: FeatureConstructor, found: AncestryGraph) -> Drawing:
 def plot_relations(
     model: UFC, *, max_tags: int = 40, title: str = "Which tags imply which, from left to right"
 ) -> Any:
-    """Draw which tags imply others, from the special to the general.
+    """Draw which tags imply others, from specific to general.
 
     Parameters
     ----------
     model : UFC
-        Fitted. ``model.relations()`` lists what is drawn.
+        Fitted. ``model.relations()`` lists the implications.
     max_tags : int, default=40
-        Of more tags, those with the strongest implications are shown, and the title says so.
+        Maximum number of tags, those with the strongest implications.
 
     Examples
     --------
@@ -124,10 +123,7 @@ def draw_boxes(
     names: Mapping[int, str],
     attributes: Mapping[int, Mapping[str, object]] | None = None,
 ) -> Drawing:
-    """Draw nodes as boxes with their names, as far as they fit, and the lines between them.
-
-    A chart calls them ``node 5``, ``name 5`` and, from box 3 to box 5, ``edge 3 5``.
-    """
+    """Draw nodes as boxes with names that are cut to fit, and the lines between them."""
     shapes, texts = [], []
     corners = {
         node.number: (_LEVEL_WIDTH * node.level, round(_PLACE_HEIGHT * node.place))
@@ -135,7 +131,7 @@ def draw_boxes(
     }
     for edge in graph.edges:
         (x, y), (right, below) = corners[edge.parent], corners[edge.child]
-        # from the right end of a box to the left end of the other, level at both ends
+        # from the right end of a box to the left end of the other, horizontal at both ends
         start, down = x + _BOX_WIDTH, below - y
         across = right - start - 2 * _BEND
         curve = f"c{across // 3} 0 {across - across // 3} {down} {across} {down}"
@@ -162,25 +158,25 @@ def draw_boxes(
 
 _NAME_LENGTH = 30
 _ROUNDS = 300
-_LINKS_THAT_PULL = 3  # of a tag
+_LINKS_THAT_PULL = 3  # per tag
 _PLANE_WIDTH, _LEAST_HEIGHT = 860, 240  # pixels
-_FEW_TAGS, _SMALL_WIDTH, _SMALL_HEIGHT = 15, 340, 120  # the width of a phone
+_FEW_TAGS, _SMALL_WIDTH, _SMALL_HEIGHT = 15, 340, 120  # for a phone
 _FONT_SIZE = 12
-_TAG_HEIGHT, _TAG_SPACE = 30, 40  # a point and its name above it
-_LONGEST_PATTERN = 30  # tags; a longer one would link everything with everything
+_TAG_HEIGHT, _TAG_SPACE = 30, 40  # of a point with its name above it
+_LONGEST_PATTERN = 30  # tags; a longer pattern would link too many pairs
 
 
 def plot_network(
     model: FeatureConstructor, *, max_tags: int = 40, title: str = "Tags that are in one chunk"
 ) -> Any:
-    """Draw tags as points, and a line between two in one chunk: the wider, the more rows.
+    """Draw tags as points, and lines between tags that share chunks, wider for more rows.
 
     Parameters
     ----------
     model : UFC or UFCPath
-        Fitted; it replaced some pairs.
+        Fitted, with at least one chunk.
     max_tags : int, default=40
-        Of more tags, those that share chunks in most rows are shown, and the title says so.
+        Maximum number of tags, those that share chunks in most rows.
 
     Examples
     --------
@@ -206,10 +202,9 @@ class Tag:
 
 @dataclass(frozen=True)
 class Link:
-    """A line between two tags, the wider the more rows have both in one chunk.
+    """A line between two tags, wider if more rows have both in one chunk.
 
-    ``rank`` is its place among the links of one of its tags, the better of the two: 1 for the
-    strongest link of a tag.
+    ``rank`` is its place, from 1, among the links of the tag for which it is stronger.
     """
 
     tags: tuple[int, int]
@@ -220,7 +215,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Network:
-    """``tags`` by the positions of their columns, on a plane of ``size`` pixels."""
+    """Tags by the positions of their columns, on a plane of ``size`` pixels."""
 
     tags: dict[int, Tag]
     links: tuple[Link, ...]
@@ -229,17 +224,17 @@ class Network:
 
     @property
     def is_small(self) -> bool:
-        """True if it fits on a phone."""
+        """True if the network fits on a phone."""
         return self.size[0] < _PLANE_WIDTH
 
     @property
     def most_links(self) -> int:
-        """The least number of links per tag that shows all links."""
+        """The number of links per tag that shows all links."""
         return max((link.rank for link in self.links), default=0)
 
 
 def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
-    """Lay out the tags that share chunks in most rows, as charts and pages show them."""
+    """Lay out the tags that share chunks in most rows."""
     names = feature_set.lineage.primitives
     position = {name: k for k, name in enumerate(names)}
     together: Counter[tuple[int, int]] = Counter()
@@ -262,7 +257,7 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
         n_links.update(pair)
     pull = np.zeros((len(chosen), len(chosen)))
     for (one, other), rows in between.items():
-        # the strongest links of each tag say where it is: all of them would be one heap
+        # only the strongest links attract: otherwise all tags would form one cluster
         if rank[one, other] <= _LINKS_THAT_PULL:
             i, j = chosen.index(one), chosen.index(other)
             pull[i, j] = pull[j, i] = 0.3 + 0.7 * rows / most
@@ -270,9 +265,9 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
     widths = np.array([max(_TAG_SPACE, width_of(text, _FONT_SIZE)) for text in texts])
     width, least = _PLANE_WIDTH, _LEAST_HEIGHT
     if len(chosen) <= _FEW_TAGS:
-        # two names stand side by side
+        # wide enough for two names side by side
         width, least = max(_SMALL_WIDTH, round(2.2 * max(widths, default=0))), _SMALL_HEIGHT
-    # a third of the plane is for names
+    # names fill a third of the plane
     height = max(least, round(3 * float(widths.sum()) * _TAG_HEIGHT / width))
     places = _separate(_place(pull, (width, height)), widths, (width, height))
     size = width, max((y for _, y in places), default=0) + _TAG_HEIGHT
@@ -285,17 +280,13 @@ def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
 
 
 def _cut_middle(name: str) -> str:
-    """Cut the middle of a long name: values of one question differ at the end."""
+    """Cut the middle of a long name, because values of one question differ at the end."""
     half = _NAME_LENGTH // 2
     return name if len(name) <= _NAME_LENGTH else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _place(pull: Floats, size: tuple[int, int]) -> Floats:
-    """Return a place for each tag: linked tags near each other, no two in one place.
-
-    Fruchterman and Reingold's springs, started on a spiral. Nothing is random: a network has one
-    picture.
-    """
+    """Place linked tags close together by Fruchterman and Reingold's springs, from a spiral."""
     n = len(pull)
     if not n:
         return np.zeros((0, 2))
@@ -308,7 +299,7 @@ def _place(pull: Floats, size: tuple[int, int]) -> Floats:
         distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n)
         force = ideal**2 / distance**2 - pull * distance / ideal
         np.fill_diagonal(force, 0.0)
-        # a little towards the middle: parts without lines between them do not drift away
+        # a weak force towards the centre keeps unlinked parts from drifting away
         move = (offset * force[:, :, None]).sum(axis=1) - 0.6 * at
         length = np.sqrt((move**2).sum(axis=1, keepdims=True)) + 1e-9
         at = at + move / length * np.minimum(length, 0.12 * (1 - k / _ROUNDS))
@@ -319,7 +310,7 @@ def _place(pull: Floats, size: tuple[int, int]) -> Floats:
 
 
 def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[int, int]]:
-    """Move tags apart until no two names overlap: two that do move by half of what is missing."""
+    """Move tags until no two names overlap."""
     at = at.copy()
     half = widths / 2
     low = np.column_stack((half, np.full(len(at), 22.0)))
@@ -333,7 +324,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
                 lacks = np.array([half[i] + half[j] + 6, _TAG_HEIGHT]) - np.abs(offset)
                 if lacks.min() <= 0.01:
                     continue
-                # along the way that is shorter
+                # along the axis with the smaller overlap
                 axis = int(lacks[1] < lacks[0])
                 step = (lacks[axis] / 2 + 0.5) * (1 if offset[axis] >= 0 else -1)
                 at[i, axis] += step
@@ -342,7 +333,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
         if not moved:
             break
     at = np.clip(at, low, high)
-    # what is still crowded, at the edges, moves down until it is free
+    # tags that still overlap, at the edges, move down
     placed: dict[int, tuple[int, int]] = {}
     for i in sorted(range(len(at)), key=lambda i: (at[i, 1], i)):
         x, y = int(at[i, 0].round()), int(at[i, 1].round())
@@ -357,10 +348,7 @@ def _separate(at: Floats, widths: Floats, size: tuple[int, int]) -> list[tuple[i
 
 
 def draw_tags(network: Network, labels: Mapping[int, str] | None = None) -> Drawing:
-    """Draw the points, names and links of a network; ``labels`` describe the tags on a page.
-
-    A chart calls them ``tag 3``, ``name 3`` and ``link 3 5``.
-    """
+    """Draw the points, names and links of a network; ``labels`` describe the tags on a page."""
     width, height = network.size
     shapes, texts = [], []
     for link in network.links:

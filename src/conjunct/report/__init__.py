@@ -1,4 +1,4 @@
-"""A fitted model on its data as one offline page: what was found, and why."""
+"""Report a fitted model and its data as one offline page."""
 
 from importlib.util import find_spec
 

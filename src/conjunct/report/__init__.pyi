@@ -1,3 +1,3 @@
-"""A fitted model on its data as one offline page: what was found, and why."""
+"""Report a fitted model and its data as one offline page."""
 
 from .document import Report as Report

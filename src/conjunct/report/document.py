@@ -1,4 +1,4 @@
-"""A report of a fitted model: computed once, shown as a page."""
+"""Report a fitted model as a page, which is computed once."""
 
 from __future__ import annotations
 
@@ -50,10 +50,9 @@ from conjunct.report.model_on_rows import ModelOnRows
 from conjunct.report.plane import Plane, follow_plane, plane_data
 from conjunct.report.vocabulary import list_steps, list_words, word_data
 
-# what everybody reads, and what is folded under "Technical details"
 _SECTIONS = {
     "findings": "Findings",
-    "groups": "Kinds of rows",
+    "groups": "Groups of rows",
     "relations": "Relations",
     "second": "",
     "vocabulary": "Vocabulary",
@@ -64,34 +63,34 @@ _TECHNICAL = (
     *("correlation", "stability", "plane"),
 )
 
-_MUCH_MISSING = 0.2
-_NAMES = 6  # of the columns in one alert
+_MUCH_MISSING = 0.2  # of the rows
+_NAMES = 6  # columns named in one alert
 _SETTING = re.compile(r"; criterion=\w+\([^()]*\) asks for less")
-_CONSTANT = "every "  # the reasons why a constant column is left out begin with it
+_CONSTANT = "every "  # the reasons for ignoring a constant column begin with it
 
 
 class Report:
-    """A fitted model on its data as one self-contained page, to look at and to hand on.
+    """A fitted model on its data as one self-contained page that is easy to share.
 
-    The page needs nothing but a browser: no other file, no network. The same model and data give
-    the same bytes. In a notebook, a report shows itself.
+    The page needs only a browser: no other files and no network. The same model and data give
+    the same bytes. A notebook displays the report.
 
     Parameters
     ----------
     model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
-        Fitted. A `UFCPath` that was fitted in this session brings its solutions along.
+        Fitted. The report of a `UFCPath` fitted in this session shows its solutions.
     X : array, data frame, sparse matrix, list of baskets or BooleanData
-        The rows to show; the training data, if the report is to say why the run ended. A model
-        with a `Binarizer` or a `TagCleaner` takes raw data.
+        The rows to show, usually the training data. A model with a `Binarizer` or a `TagCleaner`
+        takes raw data.
     title : str, optional
-        What the page is called.
+        Title of the page.
     stability : Stability, optional
-        What :func:`conjunct.stability` gave, to be shown too: how often each feature comes back.
+        Result of :func:`conjunct.stability`: the page then shows how often each feature recurs.
     groups : RowGroups, optional
-        Groups fitted on the same rows, to be shown too.
+        Groups to show, fitted on the same rows.
     images : path or sequence of paths, optional
-        An image for each row, or a folder in which they are found by the names of rows: the ids
-        of a BooleanData, or the index of a data frame.
+        An image for each row, or a folder of images named by row: by the ids of a BooleanData, or
+        by the index of a data frame.
 
     Examples
     --------
@@ -132,7 +131,7 @@ class Report:
         write_atomically(path, lambda part: part.write_bytes(content))
 
     def _repr_html_(self) -> str:
-        # in a frame: neither page can touch the other
+        # in a frame, neither page can change the other
         return (
             f'<iframe sandbox="allow-scripts" title="{html.escape(self.title)}" '
             f'style="width:100%;height:720px;border:1px solid #8884" '
@@ -145,12 +144,12 @@ class Report:
         data_summary = DataSummary.of(shown.table)
         thumbnails = Thumbnails(self._paths)
         found = list_findings(shown, thumbnails)
-        # the vocabulary has what the page names: findings, and what each stands for
+        # the vocabulary contains all chunks that the page links to
         named = (one.finding for one in found if one.finding)
         several = ((x, *filter(None, [x.part_of]), *x.also[: page.ALSO]) for x in named)
         vocabulary = list_words(shown, chain.from_iterable(several))
         table = tabulate_features(shown, stability)
-        # to follow a path takes longer than the other sections together
+        # following a path takes longer than all other sections together
         plane = None if shown.by_pattern else follow_plane(shown)
         steps = list_steps(shown, groups)
         network = draw_network(model.feature_set_, page.NETWORK_TAGS)
@@ -158,7 +157,7 @@ class Report:
         n_found = len(shown.summary.findings)
         overview = shown.summary.overview.partition(" Strongest: ")[0]
         method = [Section("Model", repr(model)), *shown.summary.method]
-        if n_found and not shown.by_pattern:  # what was constructed is for experts
+        if n_found and not shown.by_pattern:  # constructed features are for experts
             method += [Section("Result", overview)]
             size = f"{count(shown.n_rows, 'row')} and {count(len(shown.names), 'column')}"
             overview = f"{size}: {count(n_found, 'finding')}."
@@ -175,7 +174,7 @@ class Report:
             "rows": steps is None,
             "stability": stability is None,
             "plane": plane is None,
-            # it would be the same twice
+            # unchanged columns have the same correlations after as before
             "correlation": not shown.summary.new_features,
         }
         content = {
@@ -230,7 +229,7 @@ class Report:
 
 
 def _alerts(shown: ModelOnRows, data: DataSummary) -> Iterator[tuple[str, str]]:
-    """Yield what a reader should know before the findings: copies, constants, gaps, ids."""
+    """Yield notes about the data: copies, constants, missing values, ignored columns."""
     if shown.summary.copies:
         yield "Copies", shown.summary.same_columns
     n_known = dict(zip(shown.names, shown.primitives.count_known().tolist(), strict=True))

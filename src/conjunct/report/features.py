@@ -1,4 +1,4 @@
-"""Technical tables of a page: the features, the merges and the iterations."""
+"""Make the technical sections of a page: features, merges, iterations and ancestry."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ _TEXT_LENGTH = 300
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """One feature; ``rows`` are those shown in which it is true.
+    """A feature, named by its tags or its formula; ``data`` is for the script.
 
-    ``name`` is its tags, or its formula; ``merge`` what decided for it; ``comes_back`` in which
-    share of runs on changed data it was made again. ``data`` is what the script filters and sorts
-    by, and what the feature shows when it is opened.
+    ``recurrence`` is the share of runs on changed data that found it again.
     """
 
     name: str
@@ -47,12 +45,12 @@ class FeatureLine:
     iteration: int
     merge: Merge | None
     evidence: float | None
-    comes_back: float | None
+    recurrence: float | None
     data: dict[str, Any]
 
     @property
     def comparison(self) -> str:
-        """The comparison that decided, as text."""
+        """The comparison that decided about the merge, as text."""
         if self.merge is None:
             return ""
         if self.merge.compared == "p_value":
@@ -61,7 +59,7 @@ class FeatureLine:
 
 
 def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[FeatureLine]:
-    """Return constructed features, the strongest or most common first, then kept columns."""
+    """Return constructed features, strongest or most common first, then kept columns."""
     fitted = shown.model.feature_set_
     pattern, bits_of = fitted.lineage.pattern, evidence_of_tags(fitted)
 
@@ -74,13 +72,13 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
     ranked = sorted(zip(fitted.features, *counts, strict=True), key=rank)
     origins = fitted.origins()
     shares = () if stability is None else stability.shares_of(shown.model)
-    comes_back = dict(zip(fitted.features, shares, strict=stability is not None))
+    recurrence = dict(zip(fitted.features, shares, strict=stability is not None))
     lines = []
     n_characters = 0
     for number, support, n_rows in ranked[: page.TABLE_ROWS]:
         expression, shorter = fitted.lineage.expression(number), shown.short_form(number)
         built = shown.write(expression, _TEXT_LENGTH)
-        # a formula that is cut is written out as long as all of them are not too long
+        # formulas that would be cut are written out up to a total number of characters
         is_cut = built.endswith("…") or expression.length > page.WORDED
         if is_cut and expression.length <= page.FORMULA and n_characters < page.FORMULAS:
             built = expression.text(shown.model.formula_style)
@@ -89,9 +87,9 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
         tags = shorten(describe_pattern(fitted, number), _TEXT_LENGTH) if fitted.merges else ""
         words = english(shorter)[:_TEXT_LENGTH] if shorter.length <= page.WORDED else ""
         name = tags if shown.by_pattern and tags else simplified
-        # a cut text is no shorter way to say what follows it
+        # a simplified formula that is cut has no use before the whole formula
         is_cut_too = simplified.endswith("…") and shown.by_pattern
-        heads = {name: ""}  # each text is said once
+        heads = {name: ""}  # each text appears once
         for head, text in (
             ("Tags", tags),
             ("In words", "" if shown.by_pattern else words),
@@ -104,11 +102,11 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
         ):
             if text:
                 heads.setdefault(text, head)
-        # a feature by its pattern is about the tags it has, and not about all that it denies
+        # a feature named by its tags is about these, and not about the tags it denies
         about = pattern(number) if shown.by_pattern else expression.primitives
         length, iteration = expression.length, fitted.iteration(number)
         merge = origins.get(number)
-        evidence, recurs = bits_of.get(frozenset(pattern(number))), comes_back.get(number)
+        evidence, recurs = bits_of.get(frozenset(pattern(number))), recurrence.get(number)
         values = (merge.r, merge.p_value, merge.p_adjusted, merge.threshold) if merge else ()
         known = [None if math.isnan(value) else value for value in values] or [None] * 4
         data: dict[str, Any] = {
@@ -118,7 +116,7 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
             "sort": [support, length, iteration, *known, evidence, recurs],
             "facts": [[head, text] for text, head in heads.items() if head],
         }
-        # the rows of chunks are listed in the vocabulary
+        # the vocabulary lists the rows of chunks
         if not shown.by_pattern:
             rows = shown.sample(shown.rows_of(number), page.DETAIL_ROWS)
             data |= {"rows": [shown.row_label(row) for row in rows], "of": support}
@@ -129,12 +127,12 @@ def tabulate_features(shown: ModelOnRows, stability: Stability | None) -> list[F
     return lines
 
 
-_WIDTH = 260.0  # of both rectangles together
+_WIDTH = 260.0  # total width of both rectangles
 
 
 @dataclass(frozen=True)
 class MergePart:
-    """A conjunction, or a feature that was joined; ``start`` and ``width`` in the drawing."""
+    """A conjunction or a joined feature, at ``start`` in the drawing."""
 
     kind: str
     name: str
@@ -145,7 +143,7 @@ class MergePart:
 
 @dataclass(frozen=True)
 class MergePicture:
-    """Two features, and their conjunctions from left to right; widths are proportional to rows."""
+    """Two joined features and their conjunctions; widths are proportional to rows."""
 
     merge: Merge
     left: MergePart
@@ -154,7 +152,7 @@ class MergePicture:
 
 
 def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
-    """Draw the strongest merges, or those that gained most, in their order."""
+    """Draw the strongest merges, or those with the largest gain, in order."""
     every = shown.model.feature_set_.merges
 
     def rank(k: int) -> tuple[float, int]:
@@ -182,11 +180,7 @@ def draw_merges(shown: ModelOnRows) -> list[MergePicture]:
 
 
 def list_iterations(shown: ModelOnRows) -> list[tuple[int, str, int, float, float]]:
-    """Return for each iteration, the unchanged columns first, what it joined and brought.
-
-    The last three are the number of features, the gain of the iteration, and that of all so far:
-    what the merges brought less what they cost. Of many iterations, the first ones.
-    """
+    """Return the number, pairs, features, gain and total gain of each iteration from 0."""
     groups = groupby(shown.model.feature_set_.merges, key=lambda merge: merge.iteration)
     by_iteration = {iteration: list(some) for iteration, some in groups}
     lines, total = [], 0.0
@@ -202,10 +196,7 @@ def list_iterations(shown: ModelOnRows) -> list[tuple[int, str, int, float, floa
 
 
 def picture_ancestry(shown: ModelOnRows) -> tuple[AncestryGraph, Markup, int] | None:
-    """Draw how columns became features, without columns that were kept as they are.
-
-    The number is that of the kept columns, which are features and parents of none.
-    """
+    """Draw how columns became features, and count the unchanged columns that are not drawn."""
     model, fitted = shown.model, shown.model.feature_set_
     roots = ancestry_roots(fitted, by_pattern=shown.by_pattern)
     if not roots:

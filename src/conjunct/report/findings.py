@@ -1,4 +1,4 @@
-"""Findings, groups and relations, each with rows or images that show it."""
+"""List findings, groups and relations, with example rows or images."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from conjunct.report import page
 from conjunct.report.model_on_rows import ModelOnRows
 
 _TAG_LENGTH = 80
-_TAGS = 10  # of an example row; at least three besides those of its finding
-_NAMED_TAGS = 6  # of a chunk; of more, its title names three
-_LOOKED_AT = 12  # rows from which the example of a finding is chosen
-_MARKS = 4  # marks of a group, and its typical rows
-_TYPICAL = 2
+_TAGS = 10  # shown per example row, at least three of them not in the finding
+_NAMED_TAGS = 6  # in a name; the name of a larger chunk has only three
+_LOOKED_AT = 12  # rows among which the example of a finding is chosen
+_MARKS = 4  # per group
+_TYPICAL = 2  # rows per group
 
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """``marked`` tags are those that the row is an example of; ``more`` tags are left out."""
+    """An example row with ``marked`` tags; ``more`` counts the tags that are not shown."""
 
     name: str
     marked: tuple[str, ...]
@@ -63,10 +63,9 @@ def _write_row(
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A finding, or a common feature, with a row that has it.
+    """A finding or common feature with an example row and numbered thumbnails of rows.
 
-    ``order`` is its place by evidence, lift and rows; -1 where it is not among the first.
-    ``images`` are (name of a row, number of its thumbnail).
+    ``order`` holds its places by evidence, lift and rows; -1 means not among the first.
     """
 
     name: str
@@ -81,9 +80,9 @@ class ShownFinding:
 
 
 def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFinding, ...]:
-    """Return the first findings by evidence, by lift and by rows; or the commonest features."""
+    """Return the first findings by evidence, lift and rows, or else the most common features."""
     every = shown.summary.findings
-    # the order by evidence decides between equal ones
+    # sorting is stable, so ties stay in the order by evidence
     orders = [
         sorted(every, key=lambda one: -getattr(one, name))[: page.FINDINGS_BY_ORDER]
         for name in ORDERS
@@ -115,7 +114,7 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
             sentence = "These columns say the same." if shown.summary.copies else ""
             if not shown.by_pattern:
                 sentence = shorten(english(shown.short_form(one.number)), 2 * page.NAME_LENGTH)
-        # an example that is not used yet, with few other tags but some
+        # the best example is not used yet and has about three other tags
         ranked = [(x in used, abs(len(columns[x]) - len(tags) - 3), x) for x in sampled[k]]
         example = None
         if ranked:
@@ -135,7 +134,7 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
 def list_groups(
     shown: ModelOnRows, groups: Sequence[RowGroup]
 ) -> list[tuple[str, RowGroup, list[str], list[ExampleRow]]]:
-    """Return the largest groups of rows: name, group, strongest marks in words, typical rows."""
+    """Return the largest groups: name, group, sentences about it, typical rows."""
     listed = []
     typical = [row for group in groups[: page.GROUPS] for row in group.typical[:_TYPICAL]]
     columns = dict(zip(typical, shown.true_columns(typical), strict=True))
@@ -149,12 +148,12 @@ def list_groups(
     return listed
 
 
-_NEIGHBOURS_SHOWN = 6  # tags in one chunk with a tag
-_DOUBTFUL = 0.1  # the most probability of a tag that is called doubtful
+_NEIGHBOURS_SHOWN = 6  # per tag in the network
+_DOUBTFUL = 0.1  # maximum probability of a doubtful tag
 
 
 def describe_tags(network: Network) -> dict[int, str]:
-    """Return for each tag a sentence about the tags that are in one chunk with it."""
+    """Describe for each tag which other tags are in the same chunks."""
     near: dict[int, list[tuple[int, str]]] = {tag: [] for tag in network.tags}
     for link in network.links:
         for tag, other in (link.tags, link.tags[::-1]):
@@ -164,16 +163,13 @@ def describe_tags(network: Network) -> dict[int, str]:
         some = sorted(others)[:_NEIGHBOURS_SHOWN]
         with_most = ", ".join(f"{other} ({count(-rows, 'row')})" for rows, other in some)
         more = f" and {len(others) - len(some)} more" if len(others) > len(some) else ""
-        texts[tag] = f"{network.tags[tag].name} is in one chunk with {with_most}{more}"
+        texts[tag] = f"{network.tags[tag].name} shares chunks with {with_most}{more}"
     return texts
 
 
 @dataclass(frozen=True)
 class Relations:
-    """The strongest relations by kind, and a drawing of the implications.
-
-    ``lists`` have a heading, the number of relations and the sentences of the strongest.
-    """
+    """The strongest relations as (heading, number, sentences), and a drawing of implications."""
 
     lists: tuple[tuple[str, int, tuple[str, ...]], ...]
     drawn: AncestryGraph
@@ -181,7 +177,7 @@ class Relations:
 
 
 def list_relations(shown: ModelOnRows) -> Relations | None:
-    """Return the relations that the model knows of; None if it keeps no counts."""
+    """Return the relations between tags; None if the model keeps no counts."""
     model = shown.model
     if not isinstance(model, UFC) or not model.keeps_counts:
         return None
@@ -203,10 +199,7 @@ Remark = tuple[str, str, float, str, str]  # a row, its tag, the probability, wh
 
 
 def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | None:
-    """Return the most probable missing tags and the most doubtful ones of the first rows, if any.
-
-    The last number is that of the rows that were checked.
-    """
+    """Return the most probable missing tags, the most doubtful ones, and the number of rows."""
     model = shown.model
     if not isinstance(model, UFC) or not model.keeps_counts:
         return None
@@ -215,7 +208,7 @@ def look_twice(shown: ModelOnRows) -> tuple[list[Remark], list[Remark], int] | N
     tags = shown.primitives.first_rows(n_rows).select(suggester.counts.places)
     chosen = []
     for sign, found in ((-1, suggester.suggest(tags, 1, 0.5)), (1, suggester.doubt(tags, 1))):
-        # what no other tag of the row speaks for or against is not worth a look
+        # only tags that other tags of the row support or contradict
         sure = [
             (sign * one.score, row, one)
             for row, some in enumerate(found)
@@ -249,10 +242,7 @@ _ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
 class Thumbnails:
-    """Thumbnails by row, made on demand, each image once.
-
-    A file that is missing or no image is counted and left out.
-    """
+    """Thumbnails by row, made on demand, one per image; unreadable files are only counted."""
 
     def __init__(self, paths: Sequence[Path | None] | None) -> None:
         self._paths = paths
@@ -262,7 +252,7 @@ class Thumbnails:
         self.uris: list[str] = []
 
     def number_of(self, row: int) -> int | None:
-        """Return the position in ``uris`` of the image of a row; None if it has none."""
+        """Return the position in ``uris`` of the image of a row, if it has one."""
         path = None if self._paths is None else self._paths[row]
         if path is None:
             return None
@@ -278,38 +268,36 @@ class Thumbnails:
         return self._numbers[path]
 
     def of(self, rows: Sequence[int], label: Callable[[int], str]) -> tuple[tuple[str, int], ...]:
-        """Return the name and the image of each of some rows that has an image."""
+        """Return names and image numbers of the rows that have an image."""
         found = ((label(row), self.number_of(row)) for row in rows)
         return tuple((name, number) for name, number in found if number is not None)
 
     def notes(self) -> tuple[str, ...]:
         notes = []
         if self._missing:
-            files = count(self._missing, "image")
-            verb = "is" if self._missing == 1 else "are"
-            notes.append(f"{files} could not be found or read and {verb} left out.")
+            notes.append(f"{count(self._missing, 'image')} could not be found or read.")
         if self._too_many:
             notes.append(
                 f"{count(page.THUMBNAILS)} images are shown, "
-                f"{count(self._too_many)} more are left out."
+                f"{count(self._too_many)} more are omitted."
             )
         return tuple(notes)
 
 
 def thumbnail(path: Path) -> str | None:
     """Return the image as a small JPEG in a data: address; None if it cannot be read."""
-    try:  # most reports show no images
+    try:  # imported here because most reports show no images
         from PIL import Image, ImageOps
     except ImportError:
         raise InputError("images in a report need Pillow: pip install pillow") from None
 
     small = io.BytesIO()
-    # a pipe or a device would be waited for
+    # opening a pipe or a device could block
     if not path.is_file():
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an image made to fill the memory
+            warnings.simplefilter("error")  # a decompression bomb gives a warning
             with Image.open(path) as image:
                 image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
                 upright = ImageOps.exif_transpose(image).convert("RGB")
@@ -323,7 +311,7 @@ def thumbnail(path: Path) -> str | None:
 def image_paths(
     images: Images | None, row_names: Sequence[str] | None, n_rows: int
 ) -> list[Path | None] | None:
-    """Return a file for each row: given one by one, or found in a folder by names of rows."""
+    """Return the image file of each row, given in order or found in a folder by name."""
     if images is None:
         return None
     if not isinstance(images, str | os.PathLike):
@@ -337,13 +325,13 @@ def image_paths(
         raise InputError(f"{folder} is not a folder of images")
     if row_names is None:
         raise InputError(
-            f"images in {folder} are found by the names of rows, but the rows have no names: "
-            f"use --id for the column that holds them"
+            f"images in {folder} are found by the names of rows, but the rows have no names: use "
+            "--id or an index"
         )
     files: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
         if file.suffix.lower() in _ENDINGS:
-            # 139 is found as 000000000139.jpg too
+            # 000000000139.jpg also belongs to row 139
             for name in (file.name, file.stem, file.stem.lstrip("0")):
                 files.setdefault(name, file)
     return [files.get(name) for name in row_names]

@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model, and the rows it is shown on."""
+"""Hold the model and the rows of a report."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from conjunct.explain import (
 )
 from conjunct.expressions import Expression, in_form, simplify_on
 
-# A truth table doubles with each primitive: beyond, only common parts are taken out.
+# A truth table doubles with each primitive: in larger formulas, only common parts are factored out.
 _FEW_PRIMITIVES = 12
 _ROW_NAME_LENGTH = 60
-_SIMPLIFIED = 60  # literals; nothing longer is simplified
-_CELLS = 5 * 10**6  # of the primitives of one formula, where it is simplified on rows
+_SIMPLIFIED = 60  # literals of the longest formula that is simplified
+_CELLS = 5 * 10**6  # of the primitives of the largest formula that is simplified on rows
 
 
 @dataclass(frozen=True, eq=False)
 class ModelOnRows:
-    """``primitives`` and ``features`` are packed columns; rows may have no names."""
+    """A fitted model and the rows to show: ``primitives`` and ``features`` are their columns."""
 
     model: FeatureConstructor
     primitives: Columns
@@ -61,7 +61,7 @@ class ModelOnRows:
             data.align(names) if isinstance(data, BooleanData) else BooleanData(names, primitives)
         )
         features = model.feature_set_.evaluate(primitives)
-        # the ids of a table, or an index that is more than a count
+        # rows are named by the ids of a table, or by an index that is not only a count
         container, row_names = container_of(X), None
         if container.ids is not None:
             row_names = tuple(container.ids.values)
@@ -76,47 +76,43 @@ class ModelOnRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in their order."""
+        """The names of the columns."""
         return self.model.feature_set_.lineage.primitives
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """The position of each column, by its name."""
+        """The position of each column by name."""
         return {name: k for k, name in enumerate(self.names)}
 
     @cached_property
     def _filled(self) -> Columns:
-        """The columns, false where a cell is missing."""
+        """The columns, with missing cells as false."""
         return self.primitives.fill_missing()
 
     @cached_property
     def summary(self) -> Summary:
-        """The summary of the model, as elsewhere."""
         return Summary(self.model)
 
     @cached_property
     def by_pattern(self) -> bool:
-        """True if features are named by their tags: the rule is evidence or bits."""
+        """True if features are named by their tags."""
         return self.model.has_tag_names
 
     @cached_property
     def is_training(self) -> bool:
-        """True if these are the rows that the model was fitted on, judged by counts."""
+        """True if the rows are the training data, judged by counts."""
         fitted = self.model.feature_set_
         supports = tuple(self.features.supports().tolist())
         return self.n_rows == fitted.n_rows and supports == fitted.supports
 
     @cached_property
     def simplifies_on_rows(self) -> bool:
-        """True if formulas may leave out what never occurs: these are the rows of ``fit``."""
+        """True if formulas may ignore combinations that do not occur in these rows."""
         return self.is_training and self.model.feature_set_.known is None
 
     @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
-        """The rows of every feature of the lineage, by its number.
-
-        Where cells are missing, they are counted on the rows shown.
-        """
+        """The rows of each feature of the lineage; with missing cells, the rows shown count."""
         fitted = self.model.feature_set_
         supports = supports_of_lineage(fitted)
         if supports is not None:
@@ -132,21 +128,18 @@ class ModelOnRows:
         return shorten(describe_pattern(self.model.feature_set_, number), longest)
 
     def formula(self, number: int, longest: int = 120) -> str:
-        """Return the formula of a feature of the lineage, of bounded length."""
+        """Return the formula of a feature of the lineage, cut to a length."""
         return self.write(self.model.feature_set_.lineage.expression(number), longest)
 
     def write(self, expression: Expression, longest: int = 120) -> str:
-        """Return a formula as text, which is made once: solutions share most of theirs."""
+        """Return a formula as text, cached because solutions share most formulas."""
         key = expression, longest
         if key not in self._texts:
             self._texts[key] = label(expression, self.model.formula_style, longest)
         return self._texts[key]
 
     def short_form(self, number: int) -> Expression:
-        """Return a formula in fewer literals that is true in the same rows.
-
-        On other rows than those of ``fit``, it is equivalent in every row.
-        """
+        """Return a shorter formula, equivalent on the training rows if shown, or else always."""
         if number not in self._short_forms:
             short = built = self.model.feature_set_.lineage.expression(number)
             names = built.primitives
@@ -161,12 +154,12 @@ class ModelOnRows:
         return self._short_forms[number]
 
     def row_label(self, row: int) -> str:
-        """Return the name of a row, or its number, counted from 1."""
+        """Return the name of a row, or its number from 1."""
         name = f"row {row + 1}" if self.row_names is None else self.row_names[row]
         return shorten(name, _ROW_NAME_LENGTH)
 
     def rows_of(self, number: int) -> NDArray[np.intp]:
-        """Return the rows in which a feature of the lineage is true."""
+        """Return the rows of a feature of the lineage."""
         fitted = self.model.feature_set_
         store, k = self.features, self._feature_position.get(number)
         if k is None:
@@ -178,7 +171,7 @@ class ModelOnRows:
         return {number: k for k, number in enumerate(self.model.feature_set_.features)}
 
     def rows_with(self, positions: Sequence[int]) -> NDArray[np.intp]:
-        """Return the rows in which all of some columns are true."""
+        """Return the rows in which all of these columns are true."""
         if len(positions) == 1:
             return self._filled.true_rows(positions[0]).astype(np.intp)
         bits = self._filled.select(positions).to_bits().bits
@@ -186,11 +179,11 @@ class ModelOnRows:
         return np.flatnonzero(np.unpackbits(both, bitorder="little")[: self.n_rows])
 
     def rows_with_tags(self, tags: Iterable[str]) -> NDArray[np.intp]:
-        """Return the rows that have all of some tags."""
+        """Return the rows that have all of these tags."""
         return self.rows_with([self.position[tag] for tag in tags])
 
     def true_columns(self, rows: Sequence[int]) -> list[list[int]]:
-        """Return the columns that are true in each of some rows."""
+        """Return the true columns of each of these rows."""
         some, places = np.unique(np.array(rows, np.intp), return_inverse=True)
         columns = self._filled.take_rows(some)
         found: list[list[int]] = [[] for _ in some]
@@ -201,7 +194,7 @@ class ModelOnRows:
 
     @staticmethod
     def sample(rows: NDArray[np.intp], limit: int) -> list[int]:
-        """Return some rows, spread evenly over all of them."""
+        """Return at most ``limit`` rows, spread evenly."""
         if len(rows) > limit:
             rows = rows[np.linspace(0, len(rows) - 1, limit).round().astype(np.intp)]
         return [int(row) for row in rows]

@@ -1,6 +1,6 @@
-"""One offline page: templates filled in, style and script inside, a policy against all else.
+"""Render a report as one offline page.
 
-And how much of each thing a page shows; where there is more, the page says so.
+The constants limit how much a page shows; the page says where there is more.
 """
 
 from __future__ import annotations
@@ -22,44 +22,41 @@ from conjunct.explain import MEANINGS, count, decimal, format_share, probability
 from conjunct.expressions import pattern_text
 from conjunct.plots import Drawing
 
-FINDINGS = 5  # before a click shows more
+FINDINGS = 5  # shown at first
 FINDINGS_BY_ORDER = 30
 ALSO = 3  # other findings about the same columns, under a finding
-CHUNKS, TAGS = 500, 300  # of the vocabulary
+CHUNKS, TAGS = 500, 300  # in the vocabulary
 TABLE_ROWS = 600
 HEAT_MAP = 40  # lines
 GRAPH_NODES = 140
 MERGES = 9
-COURSE = 300  # iterations, one line each
+COURSE = 300  # lines, one per iteration
 GROUPS = 20
 EXAMPLE_ROWS = 6  # images of a finding
 DETAIL_ROWS = 12
 THUMBNAILS = 240
-STEPS = 2000  # merges that the slider goes over
+STEPS = 2000  # merges of the slider
 MAP_ROWS = 1500
-MAP_CELLS = 4 * 10**4  # true cells of the rows of the map
-COLOURS = 8  # chunks with a colour of their own
+MAP_CELLS = 4 * 10**4  # true cells in the rows of the map
+COLOURS = 8  # chunks with their own colour
 NETWORK_TAGS = 40
-RELATIONS = 10  # of each kind
-SECOND_LOOK = 8  # rows that may lack a tag, and as many with a doubtful one
+RELATIONS = 10  # per kind
+SECOND_LOOK = 8  # rows that may lack a tag, and rows with a doubtful tag
 SECOND_LOOK_ROWS = 20_000
 NAME_LENGTH = 120
 WORDED = 60  # literals of a formula that is also written in words
-# literals of a formula that is written out when a feature is opened, and characters of all of them
-FORMULA = 1000
-FORMULAS = 3 * 10**5
+FORMULA = 1000  # literals of a formula that is written out when a feature is opened
+FORMULAS = 3 * 10**5  # characters of all such formulas
 PATH_COLUMNS = 1500
 SOLUTIONS = 2000
-# cells and columns looked at while following a path: a few seconds
-PATH_CELLS = 5 * 10**8
-SOLUTION_COLUMNS = 10**5
-RANGES = 150  # of λ that a slider goes over
-# features written out for the points of a front, together
-FRONT_FEATURES = 3 * 10**4
+PATH_CELLS = 5 * 10**8  # cells read while following a path, in a few seconds
+SOLUTION_COLUMNS = 10**5  # columns read while following a path
+RANGES = 150  # of λ on the slider
+FRONT_FEATURES = 3 * 10**4  # written out for all points of a front
 
 _SCRIPTS = ("common.js", "findings.js", "table.js", "network.js", "steps.js", "ancestry.js")
 _PLANE_SCRIPT = "plane.js"  # of the paper's rules
-# the colours of charts are those of the page, in the light and in the dark
+# the colours of charts become those of the page, for light and dark themes
 _INKS = {
     **dict.fromkeys(("#000", "black", "#000000"), "currentColor"),
     "white": "var(--card)",
@@ -76,14 +73,14 @@ _INKS = {
 
 
 def render(content: dict[str, Any], data: dict[str, Any]) -> str:
-    """Return the page for the content of its sections and the data of its scripts."""
+    """Render the page from the content of its sections and the data of its scripts."""
     static = resources.files("conjunct.report") / "static"
     scripts = (*_SCRIPTS, *[_PLANE_SCRIPT] * (data["plane"] is not None))
     style, script = (
         "".join((static / name).read_text(encoding="utf-8") for name in names)
         for names in (["report.css"], scripts)
     )
-    # only this style, this script and images in the page are allowed
+    # the policy allows only this style, this script and embedded images
     digests = [
         "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, style)
@@ -108,19 +105,19 @@ def render(content: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 def anchor_of(tags: Iterable[str]) -> str:
-    """Return the address of a chunk or tag in the page: ``chunk-fork%20%2B%20knife``."""
+    """Return the anchor of a chunk or tag: ``chunk-fork%20%2B%20knife``."""
     return "chunk-" + quote(pattern_text(tuple(tags)).encode("utf-8", "replace"), safe="")
 
 
 def embed(data: dict[str, Any]) -> Markup:
-    """Return JSON that no name in it can end or escape from."""
+    """Return JSON that cannot end the script element, whatever names it contains."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704
 
 
-@cache  # it keeps the templates it has compiled
+@cache  # keeps the compiled templates
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("conjunct.report"),
@@ -138,7 +135,7 @@ def _environment() -> jinja2.Environment:
 
 
 def draw(drawing: Drawing) -> Markup:
-    """Return a drawing as an element of the page, in its colours."""
+    """Return a drawing as an SVG element in the colours of the page."""
 
     def element(tag: str, attributes: Mapping[str, object], inside: Any = "") -> Markup:
         kept = {
@@ -148,7 +145,7 @@ def draw(drawing: Drawing) -> Markup:
         return Markup("<{0}{1}>{2}</{0}>\n").format(tag, text, inside)
 
     parts = []
-    # what looks alike is in one group, which keeps the page small
+    # shapes of the same look form one group, which keeps the page small
     for _, alike in groupby(drawing.shapes, lambda x: (x.fill, x.stroke, x.width, x.dash)):
         shapes = list(alike)
         first = shapes[0]
@@ -176,6 +173,5 @@ def draw(drawing: Drawing) -> Markup:
         parts.append(
             element("g", {"text-anchor": anchor, "font-size": f"{size:g}"}, Markup("").join(lines))
         )
-    _, _, width, _ = drawing.box
     box = " ".join(f"{value:g}" for value in drawing.box)
-    return element("svg", {"width": f"{width:g}", "viewBox": box}, Markup("").join(parts))
+    return element("svg", {"width": f"{drawing.box[2]:g}", "viewBox": box}, Markup("").join(parts))

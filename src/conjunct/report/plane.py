@@ -1,4 +1,4 @@
-"""The plane of OI and C0, for the paper's rules: solutions, and the features of some."""
+"""Draw the plane of OI and C0 for the paper's rules, with the features of some solutions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WIDTH, _HEIGHT = 520, 360
 
 @dataclass(frozen=True)
 class Mark:
-    """A solution to look into: its name, its numbers, its features with their supports."""
+    """A solution that can be opened, with its features and their supports."""
 
     kind: MarkKind
     name: str
@@ -69,10 +69,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plane:
-    """``selected`` is the mark that is shown first, and ``views`` are names and pictures.
+    """The plane: ``selected`` is the mark shown first, and ``views`` are names and pictures.
 
-    ``slide`` is what a slider goes over, from the lowest λ up: the first λ of a range, the first
-    one after it, and the mark that every λ between them leads to.
+    ``slide`` lists ranges of λ for the slider, lowest first: start, end, and the mark of the range.
     """
 
     solutions: tuple[Solution, ...]
@@ -85,11 +84,11 @@ class Plane:
 
 
 def follow_plane(shown: ModelOnRows) -> Plane | str:
-    """Return the plane of a model by the paper's rules, or in one line why there is none."""
+    """Return the plane of a model by the paper's rules, or a sentence about why there is none."""
     n_columns = shown.primitives.n_columns
     if n_columns > page.PATH_COLUMNS:
         return (
-            f"The plane of solutions is left out for more than {page.PATH_COLUMNS:,} columns "
+            f"The plane of solutions is omitted for more than {page.PATH_COLUMNS:,} columns "
             f"({n_columns:,} here)."
         )
     try:
@@ -115,13 +114,13 @@ def follow_plane(shown: ModelOnRows) -> Plane | str:
 def _follow_path(shown: ModelOnRows) -> UFCPath:
     model = shown.model
     if isinstance(model, UFCPath):
-        # a model from a file has no path, and other rows have another one
+        # a model from a file has no path, and other rows have a different path
         has_path = model.has_path and shown.is_training
         return model if has_path else _fit_quietly(clone(model), shown)
     null_feature = getattr(model, "null_feature", False)
     if isinstance(model, UFC) and model.stop is not None:
         null_feature = getattr(STOPS.resolve(model.stop), "null_feature", False)
-    # a number of solutions and not a time, so that a page is always the same
+    # limited by a number of solutions, not by time: the page must always be the same
     n_rows, n_columns = shown.n_rows, shown.primitives.n_columns
     most = page.PATH_CELLS // max(1, n_rows * n_columns), page.SOLUTION_COLUMNS // n_columns
     path = UFCPath(
@@ -143,27 +142,27 @@ def _has_pruning(model: FeatureConstructor) -> bool:
 def _notes(path: UFCPath, marks: Sequence[Mark]) -> Iterator[str]:
     if not path.complete_:
         yield (
-            f"Only λ from {path.covered_from_:.4f} up is covered: the page looks for "
-            f"at most {len(path.solutions_):,} solutions."
+            f"Only λ ≥ {path.covered_from_:.4f} is covered: the search stops after "
+            f"{len(path.solutions_):,} solutions."
         )
     opened = sum(mark.kind in ("front", "closest") for mark in marks)
     if opened < len(path.front_):
         yield (
-            f"Of the {len(path.front_):,} points of the front, the {opened:,} around the closest "
-            f"point can be opened."
+            f"You can open {opened:,} of the {len(path.front_):,} points of the front, those "
+            f"around the closest point."
         )
     pruned = "with" if path.prune else "without"
     lowest = max(path.min_threshold, path.covered_from_)
     yield (
-        f"The solutions are those of uFC for every λ from {lowest:.3g} to "
-        f"{path.max_threshold:g} and up to {path.max_iter} iterations, {pruned} pruning."
+        f"The solutions are those of uFC for every λ from {lowest:.3g} to {path.max_threshold:g}, "
+        f"with up to {path.max_iter} iterations, {pruned} pruning."
     )
 
 
 def _solution_marks(
     shown: ModelOnRows, path: UFCPath, ranges: Sequence[tuple[float, float, Solution]]
 ) -> Iterator[Mark]:
-    """Yield points of the front around the closest one, then solutions of ranges of λ off it."""
+    """Yield points of the front around the closest one, then other solutions of ranges of λ."""
     best, front = path.closest_point_, path.front_
     closest = place_of_closest(front)
     chosen: list[tuple[Solution, MarkKind]] = [
@@ -187,7 +186,7 @@ def _solution_marks(
 
 
 def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
-    """Choose points around the closest one, up to a total number of features."""
+    """Choose points around the closest one, with a limited total number of features."""
     opened: list[int] = []
     n_features = 0
     for k in sorted(range(len(front)), key=lambda k: (abs(k - closest), k)):
@@ -199,11 +198,7 @@ def _choose_points(front: Sequence[Solution], closest: int) -> list[int]:
 
 
 def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
-    """Return ranges of λ, from the lowest up, each with the best solution that it leads to.
-
-    Which iteration is best differs with λ: the one closest to the origin is taken. Of very many
-    ranges, those around the closest point.
-    """
+    """Return ranges of λ around the closest point, lowest first, with their best solutions."""
     ends = sorted({end for s in path.solutions_ for end in (s.min_threshold, s.max_threshold)})
     found: list[tuple[float, float, Solution]] = []
     covering: list[Solution] = []
@@ -227,7 +222,7 @@ def _ranges(path: UFCPath) -> list[tuple[float, float, Solution]]:
 
 
 def _other_marks(shown: ModelOnRows, path: UFCPath) -> Iterator[Mark]:
-    """Yield this model, the risk-based and the pairwise solutions, and the columns."""
+    """Yield this model, the risk-based and pairwise solutions, and the unchanged columns."""
     model = shown.model
     style, risk = model.formula_style, Risk(prune=_has_pruning(model))
     own = ""
@@ -267,7 +262,7 @@ def _describe(model: FeatureConstructor) -> str:
 
 
 def _draw_views(path: UFCPath, marks: Sequence[Mark]) -> Iterator[tuple[str, Markup]]:
-    """Yield pictures of the plane, with the attributes by which the script finds the points."""
+    """Yield pictures of the plane, with attributes that the script needs."""
     attributes = {
         f"solution {k}": {"class": "solution", "data-k": str(k)}
         for k in range(len(path.solutions_))
@@ -306,7 +301,7 @@ def _draw_views(path: UFCPath, marks: Sequence[Mark]) -> Iterator[tuple[str, Mar
 
 
 def _fit_quietly(model: Any, shown: ModelOnRows) -> Any:
-    """Fit the model on the rows of the report; its results show what it would warn about."""
+    """Fit the model on the rows of the report without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConjunctWarning)
         data = BooleanData(shown.model.feature_set_.lineage.primitives, shown.primitives)
@@ -314,13 +309,17 @@ def _fit_quietly(model: Any, shown: ModelOnRows) -> Any:
 
 
 def plane_data(found: Plane) -> dict[str, Any]:
-    """Return what the script needs; the sets share most features, so each text is there once."""
+    """Return the data of the script; each text is stored once, because sets share most features."""
     texts: dict[str, int] = {}
-    marks = []
-    for one in found.marks:
-        features = [[texts.setdefault(text, len(texts)), rows] for text, rows in one.features]
-        own = {"name": one.name, "note": one.note, "summary": one.summary, "features": features}
-        marks.append(own)
+    marks = [
+        {
+            "name": one.name,
+            "note": one.note,
+            "summary": one.summary,
+            "features": [[texts.setdefault(x, len(texts)), rows] for x, rows in one.features],
+        }
+        for one in found.marks
+    ]
     solutions = [
         [
             *(f"uFC({x.threshold:g}, {x.iterations})", x.n_features, decimal(x.length, 2)),

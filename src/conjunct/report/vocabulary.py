@@ -1,4 +1,4 @@
-"""The vocabulary, every chunk and tag with its facts; and rows as chunks, step by step."""
+"""List the vocabulary, with facts about each chunk and tag, and the steps that made it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from conjunct.report.page import anchor_of
 
 @dataclass(frozen=True)
 class Word:
-    """A chunk, a tag or, of an algorithm without chunks, a feature.
+    """A chunk, a tag or, from an algorithm without chunks, a feature.
 
-    ``rows`` have all the tags; ``tags`` are positions of columns; ``evidence`` and ``lift`` are
-    those of a chunk.
+    ``rows`` counts the rows with all its ``tags``, which are positions of columns. Only chunks have
+    ``evidence`` and ``lift``.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Word:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The strongest chunks and the most common tags, of ``n_chunks`` and ``n_tags`` in all.
+    """The strongest of ``n_chunks`` chunks and the most common of ``n_tags`` tags.
 
-    ``tags`` are (position, name) of the columns that the words are about.
+    ``tags`` holds positions and names of the columns in the words.
     """
 
     words: tuple[Word, ...]
@@ -53,7 +53,7 @@ class Vocabulary:
 
 
 def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
-    """Return the vocabulary; findings that the page names elsewhere are always in it."""
+    """Return the vocabulary, including all findings that the page names elsewhere."""
     names, fitted = shown.names, shown.model.feature_set_
 
     def places(tags: Iterable[str]) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
         for one in kept
     ]
     n_chunks = len(chunks)
-    if not chunks:  # an algorithm without chunks, or a model that did not count them
+    if not chunks:  # the algorithm has no chunks, or the model did not count them
         n_chunks = len(shown.summary.new_features)
         for feature in shown.summary.new_features[: page.CHUNKS]:
             k, formula = feature.number, shown.short_form(feature.number)
@@ -108,7 +108,7 @@ def list_words(shown: ModelOnRows, printed: Iterable[Finding]) -> Vocabulary:
 
 
 def word_data(shown: ModelOnRows, word: Word) -> dict[str, Any]:
-    """Return what the script sorts and filters by, and the rows that it lists."""
+    """Return the values by which the script sorts and filters, and the rows that it lists."""
     every = shown.rows_of(word.number) if word.number >= 0 else shown.rows_with(word.tags)
     rows = shown.sample(every, page.DETAIL_ROWS)
     return {
@@ -123,12 +123,10 @@ def word_data(shown: ModelOnRows, word: Word) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Steps:
-    """A run as plain values. A prefix of its merges is a vocabulary too, exactly.
+    """The steps of a run, each of which leads to a vocabulary; ``data`` is for the script.
 
-    ``data`` holds for the script: ``names``, in their order; ``steps``, the merges of each
-    iteration as ``[left, right, both, left only, right only, rows with all the tags]`` (-1 where
-    empty); the ``rows`` of the map by their columns and group; the patterns ``coloured``, and the
-    names of the largest ``groups``, which are coloured too.
+    The merges of each step are ``[left, right, both, left only, right only, rows with all tags]``,
+    with -1 for an empty feature.
     """
 
     n_steps: int
@@ -138,7 +136,7 @@ class Steps:
 
 
 def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | None:
-    """Return a run that replaced pairs step by step; ``None`` if it replaced none."""
+    """Return the steps of a run that replaced pairs; ``None`` if it replaced none."""
     fitted = shown.model.feature_set_
     if not fitted.merges:
         return None
@@ -153,7 +151,7 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
             tags = {tag for n in numbers[:2] for tag in fitted.lineage.pattern(n)}
             rows_with_all = len(shown.rows_with_tags(tags))
         by_step.setdefault(merge.iteration, []).append([*made, rows_with_all])
-    # rows spread evenly over all of them, few enough for a page
+    # a sample of the rows that is small enough for a page
     cells = int(shown.primitives.supports().sum())
     wide = page.MAP_CELLS * shown.n_rows // max(1, cells)
     n = max(1, min(shown.n_rows, page.MAP_ROWS, wide))
@@ -162,7 +160,7 @@ def list_steps(shown: ModelOnRows, groups: RowGroups | None = None) -> Steps | N
     touched = {number for some in by_step.values() for one in some for number in one[:5]}
     known = touched.union(*columns)
     named = sorted((name, k) for k, name in enumerate(shown.names) if k in known)
-    # the strongest patterns have a colour, or the most common
+    # the strongest patterns, or the most common ones, are coloured
     patterns: Iterable[tuple[str, ...]] = (one.tags for one in shown.summary.findings)
     if not shown.by_pattern:
         patterns = (f.pattern for f in shown.summary.new_features if len(f.pattern) > 1)

@@ -1,1 +1,1 @@
-"""One file for each command: a function of the name of its file."""
+"""Define the commands, which are functions of the same names."""

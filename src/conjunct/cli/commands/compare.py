@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from conjunct import estimators, explain, files
+from conjunct.cli import outputs
 from conjunct.cli.options import (
     DATA_FILE,
     JOBS,
@@ -33,18 +34,6 @@ from conjunct.cli.options import (
     read_variables_option,
     takes,
 )
-from conjunct.cli.outputs import (
-    LONGEST,
-    OUTPUT_OPTIONS,
-    Output,
-    Table,
-    check_targets,
-    draw_bar,
-    records,
-    save,
-    save_report,
-    save_table,
-)
 from conjunct.cli.terminal import DASH, file_of, name_of, show_rounds, time_step
 from conjunct.errors import ConjunctWarning, InputError
 
@@ -52,13 +41,12 @@ if TYPE_CHECKING:
     from conjunct.data import BooleanData
     from conjunct.estimators import InvertibleConstructor, RowGroups
 
-# marks of a group in the table
-_MARKS = 3
+_MARKS = 3  # of a group, in the table
 
 
 def _make_test(
     alpha: str = option(
-        "Maximum adjusted p-value; none shows all.", default="0.05", metavar="NUMBER|none"
+        "Maximum adjusted p-value, or none.", default="0.05", metavar="NUMBER|none"
     ),
     correction: Correction = option("Correct p-values for the number of tests.", default="holm"),
 ) -> dict[str, Any]:
@@ -70,15 +58,15 @@ TEST_OPTIONS = (_make_test,)
 
 
 def _save(found: dict[str, list[Any]], out: Path | None) -> str | None:
-    """Write what was found, if that is wanted, and return a sentence about it."""
+    """Write the result if there is a file for it, and return a sentence that names the file."""
     import polars as pl
 
-    save_table(out, lambda: pl.DataFrame(found))
+    outputs.save_table(out, lambda: pl.DataFrame(found))
     return None if out is None else f"Saved as {out}."
 
 
 def _render_test(sides: str, test: dict[str, Any]) -> str:
-    """Return the test in words."""
+    """Describe the test in words."""
     from conjunct.ufc import CORRECTIONS
 
     name = test["correction"]
@@ -88,14 +76,14 @@ def _render_test(sides: str, test: dict[str, Any]) -> str:
 
 
 def _render_p(row: dict[str, Any]) -> str:
-    """Return the p-value of a row in ASCII."""
+    """Return the adjusted p-value of a row as ASCII text."""
     return f"{row['p_adjusted']:.2g}" if row["p_adjusted"] else "< 1e-300"
 
 
 _SHOWN = 20
 
 
-@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def compare(
     model: Path = MODEL_FILE,
     first: Path = argument("X", f"{READ}.", default=...),
@@ -104,12 +92,12 @@ def compare(
     *,
     test: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Show the tags and chunks by which two tables differ.
 
-    These are significantly more common in one of the tables, by a two-sided test of each. No row
-    may be in both tables. Columns are found as in conjunct transform.
+    A two-sided test decides whether each one is significantly more common in one of the tables. No
+    row may be in both tables. Columns are found as in conjunct transform.
 
     \b
     Examples:
@@ -118,7 +106,7 @@ def compare(
     """
     if first == second == DASH:
         raise InputError("X and Y cannot both be standard input: use a file for one of them")
-    check_targets({"model": model}, result=out)
+    outputs.check_targets({"model": model}, result=out)
     fitted = read_chunk_model(model)
     tables = []
     for data in (first, second):
@@ -132,11 +120,11 @@ def compare(
     saved = _save(found, out)
     n_found = len(found["pattern"])
     rows = []
-    for row in records(found)[:_SHOWN]:
+    for row in outputs.records(found)[:_SHOWN]:
         smaller, larger = sorted((row["share_x"], row["share_y"]))
         rows.append(
             (
-                explain.shorten(row["pattern"], LONGEST),
+                explain.shorten(row["pattern"], outputs.LONGEST),
                 explain.format_share(row["share_x"]),
                 explain.format_share(row["share_y"]),
                 row["more_common_in"],
@@ -150,12 +138,12 @@ def compare(
             "n_x": n_x,
             "n_y": n_y,
             **test,
-            "chunks": records(found),
+            "chunks": outputs.records(found),
             "saved": {"table": out},
         },
         f"X is {name_of(first)} ({explain.count(n_x, 'row')}), Y is {name_of(second)} "
         f"({explain.count(n_y, 'row')}).",
-        Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
+        outputs.Table(("tag or chunk", ">X", ">Y", "more in", ">times", ">p"), rows)
         if n_found
         else "No tag or chunk differs significantly.",
         None if n_found <= _SHOWN else f"Top {_SHOWN} of {n_found:,}, by p; --out writes all.",
@@ -167,28 +155,28 @@ def compare(
 _LONGEST_LABEL = 24
 
 
-@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(test=TEST_OPTIONS, source=READING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def describe(
     model: Path = MODEL_FILE,
     data: Path = DATA_FILE,
     out: Path | None = RESULT_OUT,
     *,
     by: str = option(
-        "Group labels: a column of DATA, or a table with one label per row, and the column of --id "
-        "if it has two columns.",
+        "Group labels: a column of DATA, or a table with one label per row and, optionally, the "
+        "--id column.",
         default=...,
         metavar="COLUMN|FILE",
     ),
     top: int = option("Maximum number of tags and chunks per group.", default=5),
     test: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Show which tags and chunks are more common in groups of rows.
 
-    You define the groups, such as classes or clusters. For each group, the tags and chunks are
-    shown that are significantly more common in it than in the other rows, by a one-sided test.
-    Rows without a label are ignored.
+    You define the groups, such as classes or clusters. A one-sided test decides which tags and
+    chunks are significantly more common in a group than in the other rows. Rows without a label
+    are ignored.
 
     \b
     Examples:
@@ -196,7 +184,7 @@ def describe(
       $ conjunct describe traits.json zoo.csv --by milk
       $ conjunct describe traits.json zoo.csv --by milk --top 3 --out milk.csv
     """
-    check_targets({"model": model}, result=out)
+    outputs.check_targets({"model": model}, result=out)
     fitted = read_chunk_model(model)
     if Path(by).is_file():
         table = source.read(data, fitted)
@@ -224,7 +212,7 @@ def describe(
             "n_rows": table.n_rows,
             "n_groups": len(groups),
             **test,
-            "chunks": records(found),
+            "chunks": outputs.records(found),
             "without": without,
             "saved": {"table": out},
         },
@@ -240,7 +228,7 @@ def describe(
 
 
 def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) -> DataInput:
-    """Return an input without the column of labels, unless the model has it."""
+    """Return an input without the column of labels, unless the model contains it."""
     options, prepared = source.options, model.preparation_
     if options.tags or by == options.id:
         return source
@@ -251,14 +239,14 @@ def _exclude_labels(by: str, source: DataInput, model: InvertibleConstructor) ->
             ConjunctWarning,
             stacklevel=2,
         )
-        # one note is enough
+        # the library would warn about the same
         warnings.filterwarnings("ignore", ".*the result is circular", ConjunctWarning)
         return source
     return replace(source, options=replace(options, exclude=[*options.exclude, by]))
 
 
 def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
-    """Return the labels of rows, in their order; or by their ids, where the file has them."""
+    """Return the labels of rows by their ids if the file has ids, or else by position."""
     table = files.read_table(file)
     ids = rows.ids
     names = [name for name in table.columns if ids is None or name != ids.name]
@@ -279,25 +267,25 @@ def _read_label_file(file: Path, rows: BooleanData) -> list[Any]:
     return [by_id.get(value) for value in ids.values]
 
 
-def _group_table(found: dict[str, list[Any]]) -> Table:
-    rows, before = [], None
-    for row in records(found):
-        label = explain.shorten(str(row["group"]), _LONGEST_LABEL)
-        rows.append(
-            (
-                "" if row["group"] == before else label,
-                explain.shorten(row["pattern"], LONGEST),
-                explain.format_share(row["share"]),
-                explain.format_share(row["share_outside"]),
-                f"{row['lift']:.1f}",
-                _render_p(row),
-            )
+def _group_table(found: dict[str, list[Any]]) -> outputs.Table:
+    labels = found["group"]
+    rows = [
+        (
+            "" if label == before else explain.shorten(str(label), _LONGEST_LABEL),
+            explain.shorten(row["pattern"], outputs.LONGEST),
+            explain.format_share(row["share"]),
+            explain.format_share(row["share_outside"]),
+            f"{row['lift']:.1f}",
+            _render_p(row),
         )
-        before = row["group"]
-    return Table(("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1)
+        for row, label, before in zip(outputs.records(found), labels, [None, *labels], strict=False)
+    ]
+    return outputs.Table(
+        ("group", "tag or chunk", ">in it", ">outside", ">lift", ">p"), rows, wrapped=1
+    )
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def groups(
     data: Path = DATA_FILE,
     out: Path | None = MODEL_OUT,
@@ -315,11 +303,11 @@ def groups(
     jobs: int | None = JOBS,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Find groups of similar rows.
 
-    Each group is named by the tags and chunks that are much more common in it than outside. By
+    The name of a group lists tags and chunks that are much more common in it than outside. By
     default, the number of groups is the one that compresses the data most.
 
     \b
@@ -328,7 +316,7 @@ def groups(
       $ conjunct groups zoo.csv --labels kinds.csv --out groups.json
       $ conjunct groups zoo.csv --groups 3 --within columns --json
     """
-    check_targets({"data": data}, model=out, labels=labels, report=report)
+    outputs.check_targets({"data": data}, model=out, labels=labels, report=report)
     model = estimators.RowGroups(
         "auto" if n_groups is None else n_groups,
         within=within,
@@ -344,7 +332,6 @@ def groups(
         model.fit(table, callback=callback)
 
     def make_labels() -> Any:
-        """Return the group of each row, its name and its probability; ids first, if any."""
         import polars as pl
 
         check_id_name(table.ids, "group", "name", "probability")
@@ -353,16 +340,16 @@ def groups(
         sure = model.predict_proba(table).max(axis=1)
         return pl.DataFrame({**ids, "group": model.labels_, "name": names, "probability": sure})
 
-    save_table(labels, make_labels)
-    save(out, model.save)
+    outputs.save_table(labels, make_labels)
+    outputs.save(out, model.save)
     if report is not None:
         with warnings.catch_warnings():
-            # notes about the data were printed
+            # notes about the data were already printed
             warnings.simplefilter("ignore", ConjunctWarning)
             chunks = estimators.UFC(variables=model.variables, missing=missing, n_jobs=jobs).fit(
                 table
             )
-        save_report(chunks, table, report, groups=model)
+        outputs.save_report(chunks, table, report, groups=model)
     output.show(
         lambda: {
             "n_rows": table.n_rows,
@@ -381,16 +368,18 @@ def groups(
     )
 
 
-def group_table(model: RowGroups) -> Table:
-    """Return the groups with their strongest marks, those that are more common first."""
+def group_table(model: RowGroups) -> outputs.Table:
+    """Return the groups with their strongest marks."""
     rows: list[tuple[Any, ...]] = []
     for number, group in enumerate(model.groups_):
         lines = [
             (mark.text, explain.format_share(mark.share), explain.format_share(mark.share_outside))
             for mark in group.list_marks(_MARKS)
         ]
-        head: tuple[Any, ...] = (str(number), f"{group.rows:,}", draw_bar(group.share))
+        head: tuple[Any, ...] = (str(number), f"{group.rows:,}", outputs.draw_bar(group.share))
         for text, *shares in lines or [(group.name, "", "")]:
-            rows.append((*head, explain.shorten(text, LONGEST), *shares))
+            rows.append((*head, explain.shorten(text, outputs.LONGEST), *shares))
             head = ("", "", "")
-    return Table(("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3)
+    return outputs.Table(
+        ("group", ">rows", "", "tag or chunk", ">in it", ">outside"), rows, wrapped=3
+    )

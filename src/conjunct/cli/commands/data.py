@@ -1,8 +1,9 @@
-"""Commands about data alone: ``look``, ``tags``, ``relations`` and ``datasets``."""
+"""Commands about data without a model: ``look``, ``tags``, ``relations`` and ``datasets``."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,8 @@ _RELATIONS_SHOWN = 10
 def look(data: Path = DATA_FILE, *, source: DataInput, output: Output) -> None:
     """Show how each column of a file is read, before anything is fitted.
 
-    For each column: its type, an example, its missing cells, the tags made from it or why it is
-    ignored, and the option that changes this.
+    The table lists each column's type, an example, its number of missing cells, the tags made from
+    it or the reason why it is ignored, and the option that changes this.
 
     \b
     Examples:
@@ -48,11 +49,10 @@ def look(data: Path = DATA_FILE, *, source: DataInput, output: Output) -> None:
     name = name_of(data)
     with time_step(f"read {name}"):
         table, views = files.look(file_of(data), source.options, source.binarizer)
-    # the longest names and examples leave room for the rest in 80 columns
+    # names and examples are cut so that the rest fits in 80 columns
     rows = [
         (
             explain.shorten(view.column, 16) or repr(""),
-            # each said once
             view.about
             if view.about.endswith(view.kind)
             else ": ".join(filter(None, (view.kind, view.about))),
@@ -79,24 +79,24 @@ def tags(
     data: Path = DATA_FILE,
     out: Path | None = output_option("Table of clean tags to write (0/1).", "--out", "-o"),
     synonyms: Path | None = option(
-        "Preferred names of tags: a JSON object, a table with from and to, or a review with yes "
-        "under accept."
+        "Preferred names of tags: a JSON object, a table with the columns from and to, or a review "
+        "with yes under accept."
     ),
     plurals: bool = option("Merge plurals into singulars.", "--plurals/--no-plurals", default=True),
     similarity: float = option(
-        "Propose to merge tags with at least this similarity (100: equal).", default=85
+        "Propose merging tags with at least this similarity (100: equal).", default=85
     ),
     review: Path | None = output_option(
-        "Table of proposals to write, for --apply, --synonyms and --declined."
+        "Review to write: a table of proposals, for --apply, --synonyms and --declined."
     ),
-    apply: Path | None = option("Review whose proposals are applied where accept is yes."),
-    declined: Path | None = option("Review whose proposals are not repeated where accept is no."),
+    apply: Path | None = option("Apply the proposals in this review that have yes under accept."),
+    declined: Path | None = option("Omit the proposals in this review that have no under accept."),
     dry_run: bool = option("Show the changes without writing files.", "--dry-run", default=False),
     *,
     source: DataInput,
     output: Output,
 ) -> None:
-    """Merge spellings of tags, and propose what else to clean up.
+    """Merge spellings of tags, and propose further changes.
 
     Tags that differ only in case, punctuation, spaces or plurals are merged. Other changes are
     only proposed: merging tags that look alike or occur in the same rows or contexts, adding tags
@@ -117,7 +117,10 @@ def tags(
         known |= files.read_synonyms(apply)
     refused = [] if declined is None else files.read_review(declined)
     is_refused = {line[:3] for line in refused if line.accept is False}
-    raw = source.only_tags().read(data)
+    given = source.options
+    if given.tags is not None and given.columns is None:
+        source = replace(source, options=replace(given, columns=[given.tags]))
+    raw = source.read(data)
     cleaner = raw.fit_cleaner(TagCleaner(plurals=plurals, synonyms=known or None))
     spelled = raw.clean(cleaner)
     merges = cleaner.merges()
@@ -177,16 +180,16 @@ def tags(
 def relations(
     data: Path = DATA_FILE,
     out: Path | None = RESULT_OUT,
-    kind: str | None = option("Show only one kind: implies, same, avoid or alike."),
+    kind: str | None = option("Show one kind only: implies, same, avoid or alike."),
     *,
     source: DataInput,
     output: Output,
 ) -> None:
     """Show which tags imply, equal or avoid others.
 
-    Tags that are rarely together but occur with the same other tags are alike, as synonyms are.
-    Only relations with enough evidence (docs/evidence.md) are listed, with the number of rows
-    behind them. Implications that follow from others are omitted.
+    Tags are alike if they rarely occur together but occur with the same other tags, as synonyms
+    do. Only relations with enough evidence (docs/evidence.md) are listed, with the number of rows
+    that support them. Implications that follow from others are omitted.
 
     \b
     Examples:
@@ -204,7 +207,7 @@ def relations(
 
         text = dict.fromkeys(("kind", "left", "right"), pl.String)
         schema = {**text, "rows": pl.Int64, "evidence": pl.Float64, "sentence": pl.String}
-        return pl.DataFrame([tuple(one) for one in found], schema=schema, orient="row")
+        return pl.DataFrame(found, schema=schema, orient="row")
 
     table = source.read(data)
     with source.naming_cells_of(data), time_step("compared tags"):
@@ -238,7 +241,7 @@ def find_relations(data: BooleanData) -> list[Relation]:
 
 
 def _complete_name(incomplete: str) -> list[tuple[str, str]]:
-    """Return the data sets that a name may be completed to."""
+    """Return the data sets whose names begin with the text."""
     known = bundled.DATASETS
     return [(d.name, d.description) for d in known if d.name.startswith(incomplete)]
 

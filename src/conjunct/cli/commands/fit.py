@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from conjunct import datasets, estimators, explain, files
+from conjunct.cli import outputs, terminal
 from conjunct.cli.options import (
     ASCII,
     DATA_FILE,
@@ -35,32 +36,6 @@ from conjunct.cli.options import (
     takes,
     threshold_option,
 )
-from conjunct.cli.outputs import (
-    OUTPUT_OPTIONS,
-    Output,
-    Table,
-    check_targets,
-    data_document,
-    data_tables,
-    finding_table,
-    list_files,
-    model_document,
-    records,
-    render_summary,
-    save,
-    save_report,
-    save_table,
-    score_table,
-)
-from conjunct.cli.terminal import (
-    ascii_only,
-    note,
-    show_bar,
-    show_iterations,
-    show_rounds,
-    time_step,
-    write,
-)
 from conjunct.errors import ConjunctWarning, InputError
 from conjunct.parameters import whole
 
@@ -76,27 +51,22 @@ if TYPE_CHECKING:
 _DEMO_DATA = ("coco_val2017", "coco_street")
 _DEMO_REPORT = "coco_street"
 _PATH_SHOWN = 10
-# solutions on each side of the closest one
-_AROUND = 4
-# Literals per feature above which few people read a formula.
-_LONG = 10
-# Seconds per iteration above which the cost is printed beforehand.
-_LONG_SECONDS = 10
-# Columns of these names often count equal rows.
+_AROUND = 4  # solutions shown on each side of the closest one
+_LONG = 10  # literals per feature: few people read longer formulas
+_LONG_SECONDS = 10  # estimated cost that is printed before a fit
 _NAMES_OF_COUNTS = {"freq", "frequency", "count", "counts", "n"}
-# What to do about an empty cell where there is --missing.
 _IF_EMPTY = "fill it in, drop the row, or use --missing false"
 
 
-@takes(output=OUTPUT_OPTIONS)
+@takes(output=outputs.OUTPUT_OPTIONS)
 def demo(
     out: Path = output_option(
         "Folder for the models and the report.", "--out", "-o", default=Path("conjunct-demo")
     ),
     *,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
-    """Find what belongs together in bundled photographs.
+    """Find tags that belong together in bundled photographs.
 
     \b
     Examples:
@@ -109,34 +79,33 @@ def demo(
         raise InputError(f"{out} is a file: choose a folder for the models") from None
     models, tables = {}, {}
     for name in _DEMO_DATA:
-        with time_step(f"wrote {out / name}.json"):
+        with terminal.time_step(f"wrote {out / name}.json"):
             tables[name] = files.read_boolean(datasets.find(name).path)
             models[name] = estimators.UFC().fit(tables[name])
             models[name].save(out / f"{name}.json")
+    saved = {name: out / f"{name}.json" for name in models}
     page = out / f"{_DEMO_REPORT}.html"
-    has_page = True
     try:
         title = "Objects in street photographs"
-        save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
+        outputs.save_report(models[_DEMO_REPORT], tables[_DEMO_REPORT], page, title=title)
+        saved["report"] = page
     except InputError as error:  # a library for reports is not installed
-        note(str(error))
-        has_page = False
+        terminal.note(str(error))
 
     def render_models() -> Iterator[RenderableType | None]:
         for name, model in models.items():
-            if ascii_only():
+            if terminal.ascii_only():
                 model.set_params(formula_style="ascii")
             yield f"{name}: {datasets.find(name).description}"
-            yield from render_summary(model, tables[name])
+            yield from outputs.render_summary(model, tables[name])
 
     output.show(
         lambda: {
-            "models": {name: model_document(model) for name, model in models.items()},
-            "saved": {name: out / f"{name}.json" for name in models}
-            | ({"report": page} if has_page else {}),
+            "models": {name: outputs.model_document(model) for name, model in models.items()},
+            "saved": saved,
         },
         *render_models(),
-        f"Report: open {page} in a browser." if has_page else None,
+        f"Report: open {page} in a browser." if "report" in saved else None,
         f"The models are in {out}. Next steps:\n"
         f"  conjunct show {out / _DEMO_REPORT}.json\n"
         "  conjunct fit YOUR.csv --out model.json\n"
@@ -144,13 +113,13 @@ def demo(
     )
 
 
-@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(rule=RULE_OPTIONS, source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def fit(
     data: list[Path] = DATA_FILE,
     out: Path | None = MODEL_OUT,
     report: Path | None = REPORT_FILE,
     feature_names: FeatureNames = output_option(
-        "Column names of transform: chair + dining table, or chair ∧ dining table.", default="tags"
+        "Column names in transform: chair + dining table, or chair ∧ dining table.", default="tags"
     ),
     keep_columns: bool = KEEP_COLUMNS,
     formulas: bool = WITH_FORMULAS,
@@ -161,7 +130,7 @@ def fit(
     jobs: int | None = JOBS,
     memory: str | None = counting_option("Memory limit, such as 500MB; the rows stay on disk."),
     scheduler: str | None = counting_option(
-        "Count on a cluster: its address, or local for one on this machine."
+        "Count on a cluster: its address, or local to start one on this machine."
     ),
     engine: Literal["dask", "spark"] | None = counting_option("Cluster engine (default: dask)."),
     checkpoint: Path | None = counting_option(
@@ -175,7 +144,7 @@ def fit(
     *,
     rule: dict[str, Any],
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Find the tags that belong together, and save them as a model.
 
@@ -196,17 +165,16 @@ def fit(
       $ conjunct fit zoo.csv --missing false --out model.json
       $ conjunct fit zoo.csv --memory 2GB --checkpoint run.json --out model.json
     """
-    check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
+    outputs.check_targets({"data": data}, model=out, checkpoint=checkpoint, report=report)
     streams = len(data) > 1 or any(x is not None for x in (memory, scheduler, engine))
-    if streams and weights is not None:
-        raise InputError(
-            "--weights needs one table in memory: drop --memory, --scheduler and --engine"
-        )
+    for name, given in (("weights", weights), ("report", report), ("groups", groups or None)):
+        if streams and given is not None:
+            raise InputError(
+                f"--{name} needs one table in memory: use one file, without --memory, --scheduler "
+                "and --engine"
+            )
     if weights is not None and report is not None:
-        raise InputError("use either --report or --weights, not both: a report shows single rows")
-    for name, is_given in (("--report", report is not None), ("--groups", groups)):
-        if streams and is_given:
-            raise InputError(f"{name} needs one table in memory: drop it")
+        raise InputError("use either --report or --weights, not both: a report ignores weights")
     model = estimators.UFC(
         **rule,
         feature_names=feature_names,
@@ -228,18 +196,17 @@ def fit(
         out,
         reader,
         output,
-        show_iterations(rule["max_iter"]),
+        terminal.show_iterations(rule["max_iter"]),
         report,
         formulas=formulas,
         checkpoint=checkpoint,
         groups=kinds,
     )
     if checkpoint is not None and out is not None:
-        # the model is there now
-        checkpoint.unlink(missing_ok=True)
+        checkpoint.unlink(missing_ok=True)  # the model is saved now
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def fringe(
     data: Path = DATA_FILE,
     out: Path | None = MODEL_OUT,
@@ -249,7 +216,8 @@ def fringe(
     min_samples_leaf: int = option("Minimum number of rows per leaf.", default=4),
     max_depth: int | None = option("Maximum depth of a tree."),
     strategy: Literal["fringe", "root", "root-fringe"] = option(
-        "Join the last two conditions of a path, the first two, or the ends.", default="fringe"
+        "Join the last two conditions of a path, the first two, or the first and the last.",
+        default="fringe",
     ),
     drop_redundant: bool = option(
         "Drop duplicate or empty features, and repeated literals.",
@@ -264,7 +232,7 @@ def fringe(
     ascii_: bool = ASCII,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Construct features from clustering trees and save a model.
 
@@ -284,23 +252,25 @@ def fringe(
         n_jobs=jobs,
         formula_style="ascii" if ascii_ else "unicode",
     )
-    _construct(model, data, out, source, output, show_iterations(n_features=max_features), report)
+    _construct(
+        model, data, out, source, output, terminal.show_iterations(n_features=max_features), report
+    )
 
 
-@takes(source=PREPARING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=PREPARING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def path(
     data: Path = DATA_FILE,
     out: Path | None = output_option(
-        "Model file to write (JSON): with the first --chunks, or of the closest point. Without it, "
-        "nothing is saved.",
+        "Model file to write (JSON): the model with the first N chunks, or of the closest point. "
+        "Without it, nothing is saved.",
         "--out",
         "-o",
     ),
     solutions: Path | None = output_option(
-        "Table to write (.csv, .parquet, …) of all numbers of chunks, or of all solutions."
+        "Table to write (.csv, .parquet, …): one row per number of chunks, or per solution."
     ),
     figure: Path | None = output_option(
-        "Figure to write (.svg, .png) of the evidence by chunk, or of the front."
+        "Figure to write (.svg, .png): evidence by number of chunks, or the Pareto front."
     ),
     over: Literal["chunks", "thresholds"] = option(
         "Vary the number of chunks, or the paper's threshold λ.", default="chunks"
@@ -314,7 +284,7 @@ def path(
     ),
     max_solutions: int | None = threshold_option("Maximum number of solutions (default: 10,000)."),
     max_seconds: float | None = threshold_option(
-        "Time limit in seconds; solutions so far are kept (default: 600)."
+        "Time limit in seconds; solutions found by then are kept (default: 600)."
     ),
     missing: Missing = MISSING,
     variables: Path | None = VARIABLES,
@@ -324,13 +294,13 @@ def path(
     ascii_: bool = ASCII,
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Compare models with fewer or more chunks, or all thresholds of the paper.
 
-    One run contains them all: a model with fewer chunks is its beginning. With --over thresholds,
-    all distinct solutions for a range of thresholds are found. The best is the one closest to no
-    overlap and no growth.
+    One run contains all of these models: its first N merges give the model with N chunks. With
+    --over thresholds, all distinct solutions for a range of thresholds are found. The best solution
+    is the one closest to no overlap and no growth.
 
     \b
     Examples:
@@ -341,7 +311,7 @@ def path(
       $ conjunct path zoo.csv --over thresholds --prune --max-seconds 60
     """
     targets = {"model": out, "solutions": solutions, "figure": figure, "report": report}
-    check_targets({"data": data}, **targets)
+    outputs.check_targets({"data": data}, **targets)
     limits: dict[str, Any] = {
         "min_threshold": min_threshold,
         "max_threshold": max_threshold,
@@ -356,8 +326,9 @@ def path(
         "missing": missing,
         "variables": read_variables_option(variables),
         "n_jobs": jobs,
-        "formula_style": "ascii" if ascii_ or (ascii_only() and not output.json) else "unicode",
     }
+    if ascii_ or (terminal.ascii_only() and not output.json):
+        options["formula_style"] = "ascii"
     if over == "chunks" and limits:
         name = next(iter(limits)).replace("_", "-")
         raise InputError(f"--{name} needs --over thresholds")
@@ -371,24 +342,24 @@ def path(
             found = _follow_thresholds(estimators.UFCPath(**limits, **options), table)
         else:
             found = _follow_sizes(estimators.UFC(**options), table, data, chunks)
-    save(out, found.model.save)
-    save_table(solutions, found.make_table)
+    outputs.save(out, found.model.save)
+    outputs.save_table(solutions, found.make_table)
     if figure is not None:
         from conjunct.plots import save_chart
 
-        with time_step(f"drew {figure}"):
+        with terminal.time_step(f"drew {figure}"):
             save_chart(found.draw(), figure)
     if report is not None:
-        save_report(found.model, table, report, title=f"Findings in {data.name}")
+        outputs.save_report(found.model, table, report, title=f"Findings in {data.name}")
     output.show(
-        lambda: {**found.document(), "data": data_document(table), "saved": targets},
+        lambda: {**found.document(), "data": outputs.data_document(table), "saved": targets},
         *found.parts,
-        list_files(*targets.values()),
+        outputs.list_files(*targets.values()),
     )
 
 
 class _Path(NamedTuple):
-    """A path: the model to keep, and what is written and printed about the others."""
+    """A path: the chosen model, and the table, chart, JSON and text about all models."""
 
     model: UFC | UFCPath
     make_table: Callable[[], Any]
@@ -398,20 +369,20 @@ class _Path(NamedTuple):
 
 
 def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None) -> _Path:
-    """Return what each number of chunks brings, and the model with some of them."""
+    """Fit once, and compare models by their number of chunks."""
     from conjunct.plots import plot_history
 
-    with time_step("constructed features"), show_iterations(None) as callback:
+    with terminal.time_step("constructed features"), terminal.show_iterations(None) as callback:
         model.fit(table, callback=callback)
     n_merges = model.n_iter_
-    # few and round numbers of chunks, and the last: 10, 20, 50, 100, …
+    # a few round numbers of chunks, and the last: 10, 20, 50, 100, …
     sizes = [1, 2, 3, 5]
     while sizes[-1] < n_merges:
         sizes.append(2 * sizes[-1] if str(sizes[-1])[0] != "2" else sizes[-1] * 5 // 2)
     shown = {0, n_merges, *(size for size in sizes if size < n_merges)}
     if chunks is not None:
         shown.add(min(chunks, n_merges))
-    with time_step("measured each size"):
+    with terminal.time_step("measured each size"):
         columns = model.get_path(table, sizes=sorted(shown), backend="dict")
     chosen = model if chunks is None else model.truncate(X_train=table, max_chunks=chunks)
     rows = [
@@ -432,10 +403,10 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
         chosen,
         lambda: model.get_path(backend="polars"),
         lambda: plot_history(model.history_, title="Evidence of the chunks", bits=True),
-        lambda: {"sizes": records(columns), "model": model_document(chosen)},
+        lambda: {"sizes": outputs.records(columns), "model": outputs.model_document(chosen)},
         (
             f"One run, {explain.count(n_merges, 'chunk')}: each line adds chunks to the one above.",
-            Table(headings, rows, wrapped=3),
+            outputs.Table(headings, rows, wrapped=3),
             model.stop_reason_,
             fewer if chunks is None else None,
         ),
@@ -443,12 +414,12 @@ def _follow_sizes(model: UFC, table: BooleanData, data: Path, chunks: int | None
 
 
 def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
-    """Return the solutions for all thresholds, and the model of the closest point."""
+    """Find the solutions for all thresholds, and choose the closest point."""
     from conjunct.plots import plot_front
 
     highest = model.max_threshold
-    bar = show_bar("Following λ", max(highest - model.min_threshold, 0.0))
-    with time_step("followed λ"), bar as update:
+    bar = terminal.show_bar("Following λ", max(highest - model.min_threshold, 0.0))
+    with terminal.time_step("followed λ"), bar as update:
         n_found = 0
 
         def advance(solution: Solution) -> None:
@@ -474,7 +445,7 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
             "covered_from": model.covered_from_,
             "closest_point": as_document(best),
             "front": list(map(as_document, front)),
-            "model": model_document(model),
+            "model": outputs.model_document(model),
         },
         tuple(_render_path(model)),
     )
@@ -483,10 +454,10 @@ def _follow_thresholds(model: UFCPath, table: BooleanData) -> _Path:
 def _render_path(model: UFCPath) -> Iterator[RenderableType]:
     summary = explain.Summary(model)
     best, front = model.closest_point_, model.front_
-    covered = "" if model.complete_ else f" (only λ from {model.covered_from_:.4f} up)"
+    covered = "" if model.complete_ else f" (only λ ≥ {model.covered_from_:.4f})"
     yield (
         f"{len(model.solutions_)} distinct solutions{covered}, {len(front)} of them on the "
-        "Pareto front. On the front, around the closest point:"
+        "Pareto front. Those around the closest point:"
     )
     place = explain.place_of_closest(front)
     shown = range(max(0, place - _AROUND), min(len(front), place + _AROUND + 1))
@@ -504,10 +475,10 @@ def _render_path(model: UFCPath) -> Iterator[RenderableType]:
         for k, solution in ((k, best if k == place else front[k]) for k in shown)
     ]
     headings = (">λ", ">iterations", ">features", ">length", ">OI", ">C0", ">distance")
-    yield Table(("", *headings), rows)
+    yield outputs.Table(("", *headings), rows)
     if summary.findings:
         yield "The strongest findings of the closest point:"
-        yield finding_table(summary.findings[:_PATH_SHOWN])
+        yield outputs.finding_table(summary.findings[:_PATH_SHOWN])
     yield (
         f"Closest point: uFC({best.threshold:g}, {best.iterations}), for every λ from "
         f"{best.min_threshold:.4f} up to {best.max_threshold:.4f}. {summary.overview} "
@@ -520,7 +491,7 @@ def _construct(
     data: Path,
     out: Path | None,
     source: DataInput | StreamInput,
-    output: Output,
+    output: outputs.Output,
     progress: AbstractContextManager[Callable[[Indicators], None]],
     report: Path | None = None,
     *,
@@ -528,10 +499,10 @@ def _construct(
     checkpoint: Path | None = None,
     groups: RowGroups | None = None,
 ) -> None:
-    """Fit a model to the table in a file, save it, and print what was constructed."""
+    """Fit a model to the table in a file, save it, and print the result."""
     from conjunct.cli.commands.compare import group_table
 
-    check_targets({"data": data}, model=out, report=report)
+    outputs.check_targets({"data": data}, model=out, report=report)
     table: BooleanData | Stream
     options: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint}
     weights: dict[str, Any] = {}
@@ -544,58 +515,66 @@ def _construct(
         model.on_cost_estimate = _on_cost_estimate
     with (
         source.naming_cells_of(data, _IF_EMPTY),
-        time_step("constructed features"),
+        terminal.time_step("constructed features"),
         progress as callback,
     ):
         model.fit(table, callback=callback, **options)
     if groups is not None:
-        with warnings.catch_warnings(), time_step("found groups"), show_rounds() as on_round:
-            # notes about the data were printed
+        with (
+            warnings.catch_warnings(),
+            terminal.time_step("found groups"),
+            terminal.show_rounds() as on_round,
+        ):
+            # notes about the data were already printed
             warnings.simplefilter("ignore", ConjunctWarning)
             groups.fit(table, callback=on_round, **weights)
-    save(out, model.save)
+    outputs.save(out, model.save)
     if isinstance(model, estimators.UFC) and not isinstance(table, files.Stream) and not weights:
         _note_counts(table)
     unbounded = model.get_params().get("max_length", 0) is None and not model.has_tag_names
     if unbounded and model.history_[-1].length > _LONG:
-        note("the formulas are long: use --max-length 4 for shorter ones")
+        terminal.note("the formulas are long: use --max-length 4 for shorter ones")
     if report is not None:
-        save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
+        outputs.save_report(model, table, report, title=f"Findings in {data.name}", groups=groups)
     if output.json:
-        document = model_document(model, table=table, saved={"model": out, "report": report})
+        document = outputs.model_document(
+            model, table=table, saved={"model": out, "report": report}
+        )
         output.print_json(document | ({} if groups is None else {"groups": groups.groups_}))
         return
-    if ascii_only():
+    if terminal.ascii_only():
         model.set_params(formula_style="ascii")
     scores: list[RenderableType | None] = []
-    if not model.has_tag_names:  # the paper's rules have its scores
+    if not model.has_tag_names:  # the paper's rules are judged by its scores
         steps = [("before", model.history_[0]), ("after", model.history_[-1])]
-        scores = [score_table(steps), explain.Summary(model).scores or None]
-    write(
-        *render_summary(model, table, out, formulas=formulas),
-        *data_tables(table),
+        scores = [outputs.score_table(steps), explain.Summary(model).scores or None]
+    terminal.write(
+        *outputs.render_summary(model, table, out, formulas=formulas),
+        *outputs.data_tables(table),
         *scores,
-        *(() if groups is None else ("Kinds of rows", group_table(groups))),
-        list_files(out, report),
+        *(() if groups is None else ("Groups of rows", group_table(groups))),
+        outputs.list_files(out, report),
     )
 
 
 def _note_counts(table: BooleanData) -> None:
-    """Print how to read a column of counts, if all rows are distinct without it."""
+    """Print a note about a column that may count rows: without it, all rows are distinct."""
     binarizer = table.preparation.binarizer
     rules = () if binarizer is None else binarizer.rules_
     counts = [rule for rule in rules if rule.column.casefold() in _NAMES_OF_COUNTS]
-    # a yes/no column of that name is one feature
+    # a column that gives only one tag has two values: these are not counts
     if table.ids is not None or len(counts) != 1 or len(counts[0].names()) < 2:
         return
     own = {*counts[0].names()}
     rest = table.columns.select(k for k, name in enumerate(table.names) if name not in own)
     if rest.n_columns and rest.count_distinct_rows() == rest.n_rows:
         name = counts[0].column
-        note(f"no two rows are equal without {name}: if it counts rows, use --weights {name}")
+        terminal.note(
+            f"without {name}, all rows are distinct: if {name} counts rows, use --weights {name}"
+        )
 
 
 def _on_cost_estimate(cost: CostEstimate) -> None:
-    """Print what a long fit will take, before it begins."""
+    """Print the estimated cost of a long fit before it begins."""
     if cost.seconds > _LONG_SECONDS:
-        note(f"this takes {cost}")
+        terminal.note(f"this takes {cost}")

@@ -47,11 +47,11 @@ def transform(
         "Column names: chair + dining table, or chair ∧ dining table (default: as in the model)."
     ),
     handle_unknown: HandleUnknown | None = output_option(
-        "Unseen combinations of tags: print how many rows have one, or add a column for each "
-        "(default: as in the model)."
+        "For combinations of tags that were not in the training data: count their rows in a note, "
+        "or add a column for each (default: as in the model)."
     ),
     keep_columns: bool | None = output_option(
-        "Keep the columns and add the features of two tags or more (default: as in the model).",
+        "Keep the columns, and add the features of at least two tags (default: as in the model).",
         "--keep-columns/--no-keep-columns",
     ),
     *,
@@ -61,7 +61,7 @@ def transform(
     """Write the features of a model for the rows of a table.
 
     Columns are found by name, in any order, and extra columns are ignored. Raw data is made
-    Boolean, and tags are cleaned, as they were for the model.
+    Boolean and tags are cleaned as they were for the model.
 
     \b
     Examples:
@@ -73,12 +73,8 @@ def transform(
 
     output.check_table(out, "features", model, sparse=True)
     fitted = read_model(model)
-    set_column_options(
-        fitted,
-        feature_names=feature_names,
-        handle_unknown=handle_unknown,
-        keep_columns=keep_columns,
-    )
+    given = {"feature_names": feature_names, "handle_unknown": handle_unknown}
+    set_column_options(fitted, **given, keep_columns=keep_columns)
     table = source.read(data, fitted)
     with source.naming_cells_of(data), time_step("computed features"):
         features = fitted.transform(table)
@@ -89,13 +85,13 @@ def transform(
         save(out, lambda file: files.write_sparse(file, features))
         output.show(lambda: {**document, "saved": {"table": out}}, f"{text} as {out}.")
         return
-    # polars would end the process; it holds some as bits, as bytes and as text at a time
+    # without enough memory, polars would end the process; it needs bits, bytes and text at once
     if 3 * n_rows * n_features + (64 << 20) > available_bytes():
         raise MemoryError
     output.table(out, features.convert("polars"), lambda: document, text)
 
 
-# Spelled out because the help must not load NumPy; a test compares them with the library.
+# repeated here because --help must not load NumPy; a test compares it with the library
 ChunkOutput = Literal["lists", "text", "long"]
 
 
@@ -117,7 +113,7 @@ def chunks(
     """Write each row of a table as its chunks.
 
     A chunk is a set of tags that belong together. Every tag of a row is in exactly one of its
-    chunks, even if training never saw the combination. Columns are found as in conjunct
+    chunks, even if the combination did not occur in training. Columns are found as in conjunct
     transform. --id keeps a column that identifies the rows.
 
     \b
@@ -138,7 +134,7 @@ def chunks(
         if layout == "long":
             frame: pl.DataFrame = fitted.chunks(table, "long", backend="polars")
             rows = frame["row"]
-            # as people count, and as conjunct show --rows does
+            # rows are numbered from 1, as in conjunct show --rows
             first = names[0].gather(rows) if names else rows + 1
             frame = pl.DataFrame([first, frame["chunk"]])
         elif layout == "text":
@@ -160,7 +156,7 @@ def suggest(
     data: Path = DATA_FILE,
     out: Path | None = TABLE_OUT,
     top: int = option(
-        "Maximum number of missing, and of doubtful, tags per row.", default=5, min=1
+        "Maximum number of missing tags per row, and of doubtful ones.", default=5, min=1
     ),
     min_score: float = option(
         "Suggest tags with at least this probability.", default=0.5, min=0, max=1
@@ -172,11 +168,11 @@ def suggest(
     source: DataInput,
     output: Output,
 ) -> None:
-    """List tags that rows probably lack, and doubtful tags.
+    """List probably missing and doubtful tags of rows.
 
-    Each line has a row, a tag, the probability that the row has it given its other tags, and the
-    tags that support it most, or contradict it if it is doubtful. --id keeps a column that
-    identifies the rows.
+    Each line has a row, a tag, and the probability of the tag given the other tags of the row.
+    The last column lists the tags that support a missing tag most, or contradict a doubtful one.
+    --id keeps a column that identifies the rows.
 
     \b
     Examples:
@@ -233,8 +229,8 @@ def update(
 ) -> None:
     """Count new rows, and check whether the chunks of a model still hold.
 
-    No feature is added or dropped. With --out, which may be the model itself, the counts are saved
-    in the model: do not count the same rows twice.
+    No feature is added or dropped. --out saves the model with the new counts, and may replace the
+    model file. Do not count the same rows twice.
 
     \b
     Examples:
@@ -276,10 +272,7 @@ def update(
 
 
 def _render_changes(model: UFC, rows: BooleanData) -> str | None:
-    """Return the three tags or chunks whose share in all rows changed most.
-
-    No two of them are about the same tag, or values of the same variable.
-    """
+    """Return the three tags or chunks whose shares changed most, at most one per variable."""
     fitted = model.feature_set_
     before = {frozenset(one.tags): one.share for one in explain.every_finding(fitted)}
     if fitted.known is None:
@@ -293,11 +286,11 @@ def _render_changes(model: UFC, rows: BooleanData) -> str | None:
             changes.append((-abs(n_true / n - share), len(tags), tags, n_true / n, share))
     variable = explain.variable_of_tags(fitted)
     lines: list[str] = []
-    said: set[str] = set()
+    covered: set[str] = set()
     for *_, tags, now, share in sorted(changes):
         about = {variable[tag] for tag in tags}
-        if len(lines) < _CHANGES_SHOWN and not said & about:
-            said |= about
+        if len(lines) < _CHANGES_SHOWN and not covered & about:
+            covered |= about
             name = showable(expressions.pattern_text(tags))
             of_new, of_old = map(explain.format_share, (now, share))
             lines.append(f"  {name}: in {of_new} of these rows, {of_old} in training")

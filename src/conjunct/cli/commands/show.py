@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from conjunct import estimators, explain, files
+from conjunct.cli import outputs, terminal
 from conjunct.cli.options import (
     ASCII,
     DATA_FILE,
@@ -24,32 +25,6 @@ from conjunct.cli.options import (
     output_option,
     read_model,
     takes,
-)
-from conjunct.cli.outputs import (
-    JSON_OPTIONS,
-    LONGEST,
-    OUTPUT_OPTIONS,
-    Output,
-    check_targets,
-    feature_table,
-    finding_table,
-    model_document,
-    preparation_table,
-    save_report,
-    score_table,
-    show_first,
-)
-from conjunct.cli.terminal import (
-    as_options,
-    ascii_only,
-    is_printed,
-    is_verbose,
-    name_of,
-    show_bar,
-    showable,
-    time_step,
-    write,
-    write_text,
 )
 from conjunct.errors import ConjunctWarning, InputError
 
@@ -67,16 +42,16 @@ _FINDINGS_SHOWN = 20
 _FEATURES_SHOWN = 500
 
 
-@takes(source=READING_OPTIONS, output=JSON_OPTIONS)
+@takes(source=READING_OPTIONS, output=outputs.JSON_OPTIONS)
 def show(
     model: Path = MODEL_FILE,
     formulas: bool = WITH_FORMULAS,
     form: Form | None = option(
-        "Show formulas as constructed, with common parts factored out, as a disjunction of "
+        "Form of the formulas: as constructed, with common parts factored out, as a disjunction of "
         "conjunctions, or as short as possible."
     ),
     train: Path | None = option(
-        "Training data: with --form simplified, omit combinations that do not occur in it.",
+        "Training data, for --form simplified: combinations that it lacks are ignored.",
         metavar="DATA",
     ),
     feature: str | None = option(
@@ -93,7 +68,7 @@ def show(
     latex: bool = output_option("Write formulas for LaTeX.", "--latex", default=False),
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Show the features of a model, or explain one of them.
 
@@ -113,7 +88,7 @@ def show(
     title = repr(fitted)
     if ascii_ or latex:
         fitted.set_params(formula_style="latex" if latex else "ascii")
-    elif ascii_only() and not output.json:
+    elif terminal.ascii_only() and not output.json:
         fitted.set_params(formula_style="ascii")
     if feature is not None:
         number = feature.isdecimal() and feature not in fitted.feature_set_.lineage.primitives
@@ -127,7 +102,7 @@ def show(
     elif form not in (None, "built"):
         in_form = fitted.formulas(form)
     if output.json:
-        output.print_json(model_document(fitted, formulas=in_form))
+        output.print_json(outputs.model_document(fitted, formulas=in_form))
     else:
         _print_features(
             title, fitted, in_form, wanted=formulas or latex or form is not None, order=order
@@ -137,13 +112,13 @@ def show(
 def _print_features(
     title: str, model: FeatureConstructor, formulas: Formulas | None, *, wanted: bool, order: Order
 ) -> None:
-    summary = explain.Summary(model, as_options)
+    summary = explain.Summary(model, terminal.as_options)
     findings = explain.find(model.feature_set_, order).findings
-    has_features = wanted or is_verbose() or not summary.by_pattern
+    has_features = wanted or terminal.is_verbose() or not summary.by_pattern
     features = summary.new_features if has_features else ()
-    table_of = partial(feature_table, summary, with_formulas=wanted, formulas=formulas)
-    kept = explain.join_names(summary.remaining_columns, _KEPT_SHOWN, LONGEST)
-    has_scores = is_verbose() or not summary.by_pattern
+    table_of = partial(outputs.feature_table, summary, with_formulas=wanted, formulas=formulas)
+    kept = explain.join_names(summary.remaining_columns, _KEPT_SHOWN, outputs.LONGEST)
+    has_scores = terminal.is_verbose() or not summary.by_pattern
     in_form = None
     if formulas:
         is_always = formulas.equivalent == "always"
@@ -153,18 +128,20 @@ def _print_features(
             f"{formulas.length_before:.2f} as built, {formulas.length_after:.2f} in this form."
         )
     lines = ((f"iteration {line.iteration}", line) for line in model.history_)
-    write(
+    terminal.write(
         title,
         summary.text,
-        *show_first(_FINDINGS_SHOWN, "findings", findings, finding_table, "; --json lists all"),
+        *outputs.show_first(
+            _FINDINGS_SHOWN, "findings", findings, outputs.finding_table, "; --json lists all"
+        ),
         summary.name_copies(findings[:_FINDINGS_SHOWN]) or None,
-        preparation_table(model.preparation_),
+        outputs.preparation_table(model.preparation_),
         summary.variables or None,
-        *show_first(_FEATURES_SHOWN, "features", features, table_of, "; --json lists all"),
+        *outputs.show_first(_FEATURES_SHOWN, "features", features, table_of, "; --json lists all"),
         (features and summary.marks) or None,
         in_form,
         f"In no chunk: {kept}." if kept and model.feature_set_.merges else None,
-        score_table(lines) if has_scores else None,
+        outputs.score_table(lines) if has_scores else None,
     )
 
 
@@ -174,13 +151,13 @@ def _explain_feature(
     rows: Path | None,
     graph: GraphFormat | None,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     found_rows: list[int] | None = None
     data = None if rows is None else source.read(rows, model)
     with source.naming_cells_of(rows or Path()):
         if data is not None:
-            # as people count, from the first row of data
+            # numbered from 1
             found_rows = (model.find_rows(feature, data) + 1).tolist()
         explanation = model.explain(feature, data)
         nearest = model.similar_features(feature, data, n=3)
@@ -196,26 +173,26 @@ def _explain_feature(
         )
         return
     if graph is not None:
-        write_text(ancestry)
+        terminal.write_text(ancestry)
         return
     parts = [str(explanation), f"Ancestry:\n{ancestry}"]
     if rows is not None and found_rows is not None:
         numbers = ", ".join(map(str, found_rows[:_ROWS_SHOWN]))
         more = len(found_rows) - _ROWS_SHOWN
         others = f" and {more} more; --json lists all" if more > 0 else ""
-        name = showable(name_of(rows))
+        name = terminal.showable(terminal.name_of(rows))
         parts.append(f"Rows of {name} ({len(found_rows)}): {numbers or 'none'}{others}\n")
     if nearest:
         lines = [f"  {x.feature} ({x.similarity:.2f})\n" for x in nearest]
         parts.append(f"Most similar, by {nearest[0].by}:\n" + "".join(lines))
-    write_text("\n".join(parts))
+    terminal.write_text("\n".join(parts))
 
 
 N_SAMPLES = 20
 """Bootstrap samples for ``--stability``."""
 
 
-@takes(source=READING_OPTIONS, output=OUTPUT_OPTIONS)
+@takes(source=READING_OPTIONS, output=outputs.OUTPUT_OPTIONS)
 def report(
     model: Path = MODEL_FILE,
     data: Path = DATA_FILE,
@@ -230,7 +207,7 @@ def report(
     ),
     *,
     source: DataInput,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Write a report of a model and its data, as one HTML page.
 
@@ -241,37 +218,37 @@ def report(
       $ conjunct report model.json zoo.csv -o report.html
       $ conjunct report model.json zoo.csv --title Animals -o report.html
     """
-    check_targets({"model": model, "data": data}, page=out)
+    outputs.check_targets({"model": model, "data": data}, page=out)
     fitted = read_model(model)
     table = source.read(data, fitted)
-    options: dict[str, Any] = {"title": title or f"Findings in {Path(name_of(data)).name}"}
-    with source.naming_cells_of(data), time_step(f"wrote {out}"):
+    options: dict[str, Any] = {"title": title or f"Findings in {Path(terminal.name_of(data)).name}"}
+    with source.naming_cells_of(data), terminal.time_step(f"wrote {out}"):
         if images is not None:
             options["images"] = _find_images(images, fitted, data, source)
         if stability:
             options["stability"] = _measure_stability(fitted, table)
-        save_report(fitted, table, out, **options)
+        outputs.save_report(fitted, table, out, **options)
     output.show(lambda: {"saved": {"report": out}}, f"Saved as {out}.")
 
 
 def _find_images(
     given: str, model: FeatureConstructor, data: Path, source: DataInput
 ) -> str | list[Path | None]:
-    """Return a folder, or the files that a column names, inside the folder of the data."""
+    """Return the folder of images, or the image files that a column names."""
     if Path(given).is_dir():
         return given
     by_column = replace(source, options=replace(source.options, id=given))
     try:
         ids = by_column.read(data, model).ids
     except InputError as error:
-        raise InputError(f"--images: {given!r} is not a folder, nor a column: {error}") from None
+        raise InputError(f"--images: {given!r} is neither a folder nor a column: {error}") from None
     folder = data.parent.resolve()
-    # a cell may name any file of the machine: only what lies beside the data is opened
+    # a cell may name any file on the machine: only those in the folder of the data are opened
     named = [file and (folder / file).resolve() for file in (() if ids is None else ids.values)]
     files = [file if file and folder in file.parents else None for file in named]
     if n_outside := sum(map(bool, named)) - sum(map(bool, files)):
         warnings.warn(
-            f"images outside {folder} are ignored ({n_outside:,} rows name one): move them there",
+            f"images outside {folder} are ignored (in {n_outside:,} rows): move them there",
             ConjunctWarning,
             stacklevel=2,
         )
@@ -284,12 +261,12 @@ def _measure_stability(model: FeatureConstructor, table: BooleanData) -> Stabili
 
     again = model
     if isinstance(model, estimators.UFCPath):
-        # the solution chosen, not the choice: a path for each run would take very long
+        # only the chosen threshold: a whole path in each run would take too long
         rule = Threshold(model.threshold_ or 0.0, prune=model.prune)
         again = estimators.UFC(rule, max_iter=model.n_iter_)
     with (
-        time_step(f"ran {N_SAMPLES} times on samples of the rows"),
-        show_bar("Constructing on samples", N_SAMPLES) as update,
+        terminal.time_step(f"ran {N_SAMPLES} times on samples of the rows"),
+        terminal.show_bar("Constructing on samples", N_SAMPLES) as update,
     ):
         return stability(
             table,
@@ -305,7 +282,7 @@ ColumnType = Literal["boolean", "integer", "text"]
 FeatureNames = Literal["tags", "formula", "number"]
 
 
-@takes(output=OUTPUT_OPTIONS)
+@takes(output=outputs.OUTPUT_OPTIONS)
 def export(
     model: Path | None = argument("[MODEL]", "Model file written by fit.", default=None),
     out: Path | None = output_option(
@@ -320,14 +297,15 @@ def export(
         f"SQL dialect: {', '.join(get_args(Dialect))}.", default="duckdb", metavar="NAME"
     ),
     table: list[str] | None = option(
-        "Table to select from (default: data); twice for schema and table.", metavar="NAME"
+        "Table to select from (default: data). Use twice for schema and table.", metavar="NAME"
     ),
     into: list[str] | None = option(
-        "View or table to create (default: features); twice for schema and table.", metavar="NAME"
+        "View or table to create (default: features). Use twice for schema and table.",
+        metavar="NAME",
     ),
     column_type: ColumnType | None = option(
-        "Type of the columns: Booleans, 0 and 1, or text (default: Booleans, or the types the "
-        "model was fitted on; in SQLite and MySQL also text)."
+        "Type of the columns in the table: Booleans, 0 and 1, or text (default: Booleans, or the "
+        "types in the training data; in SQLite and MySQL also text)."
     ),
     feature_names: FeatureNames | None = option(
         "Feature names: chair + dining table, chair ∧ dining table, or f0, f1 and so on (default: "
@@ -335,15 +313,15 @@ def export(
     ),
     keep: list[str] | None = option("Column to select unchanged; may be repeated.", metavar="NAME"),
     form: Form = option(
-        "Form of the formulas; all forms are equal on rows without missing cells.", default="built"
+        "Form of the formulas; all forms agree on rows without missing cells.", default="built"
     ),
     findings: bool = option(
-        "Export the findings instead: true in rows with all their tags.",
+        "Export findings instead of features: true in rows with all their tags.",
         "--findings",
         default=False,
     ),
     *,
-    output: Output,
+    output: outputs.Output,
 ) -> None:
     """Write features as SQL, Python, ONNX or JSON.
 
@@ -391,15 +369,15 @@ def export(
                 findings=findings,
             )
     text = content if isinstance(content, str) else None
-    saved = None if is_printed(out) else out
+    saved = None if terminal.is_printed(out) else out
     if saved is not None:
-        with time_step(f"wrote {saved}"):
+        with terminal.time_step(f"wrote {saved}"):
             data = content.encode() if isinstance(content, str) else content
             files.write_atomically(saved, lambda part: part.write_bytes(data))
     elif text is None:
         raise InputError("ONNX is not text: use --out to write a file")
     elif not output.json:
-        write_text(text)
+        terminal.write_text(text)
         return
     output.show(lambda: {"to": to, "text": text, "saved": {"file": saved}}, f"Saved as {saved}.")
 

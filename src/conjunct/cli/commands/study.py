@@ -36,14 +36,14 @@ def stability(
     ),
     max_noise: float = option("Maximum share of inverted cells.", default=0.3),
     step: float = option("Step between shares.", default=0.02),
-    runs: int = option("Runs per share, or number of bootstrap samples.", default=10),
+    runs: int = option("Number of runs per share, or of bootstrap samples.", default=10),
     seed: int = option("Random seed.", default=0),
     *,
     rule: dict[str, Any],
     source: DataInput,
     output: Output,
 ) -> None:
-    """Measure which features recur when the data change.
+    """Measure which features recur when the data changes.
 
     Features are constructed repeatedly, on data with inverted cells or on samples of the rows.
 
@@ -73,7 +73,7 @@ def stability(
             progress=lambda done, total: update(done, f"run {done} of {total}"),
         )
     save(out, lambda folder: _save(found, folder))
-    # columns may always recur
+    # kept columns say nothing about stability
     made = [one for one in found.features if one.feature not in set(table.names)]
     rows = [
         (explain.shorten(one.feature, LONGEST), f"{one.share:.0%}", "yes" if one.original else "no")
@@ -164,8 +164,8 @@ def reproduce(
 ) -> None:
     """Reproduce every table and figure of the paper.
 
-    They are written as CSV, SVG and PNG, with a page that shows them. The data set is spect, the
-    only one of the paper that is still available, or your own table.
+    They are written as CSV, SVG and PNG, with a page that shows them. The default data is spect,
+    the only data set of the paper that is still available.
 
     \b
     Examples:

@@ -10,7 +10,7 @@
   }));
   let followed = null;
 
-  // everything that can be reached from a feature, going one way
+  // all features that are reachable from a feature in one direction
   function reached(start, from, to) {
     const found = new Set([start]);
     const pending = [start];
@@ -54,8 +54,8 @@
     const { formula, remark } = nodes.get(followed).dataset;
     const made = before.size - 1;
     words.textContent =
-      formula + " · " + remark + (made ? " · from " + made + " others" : "") +
-      (after.size > 1 ? " · went into " + (after.size - 1) : "");
+      formula + " · " + remark + (made ? " · made from " + made + " others" : "") +
+      (after.size > 1 ? " · used in " + (after.size - 1) : "");
   }
 
   walk(Array.from(nodes.values()), (node) => follow(node.dataset.n));

@@ -18,7 +18,7 @@ function named(tag, text, className) {
   return element;
 }
 
-// keys on the marks of a drawing: arrows go from one to the next, Enter and space choose
+// marks of a drawing: arrow keys move between them, and Enter or space chooses one
 function walk(marks, choose) {
   marks.forEach((mark, k) => {
     mark.addEventListener("click", () => choose(mark));
@@ -54,10 +54,10 @@ function goTo(target) {
     root.dataset.theme = dark ? "light" : "dark";
   });
 
-  // on a phone, a line is enough before the findings
+  // on a phone, the notes take only one line before the findings
   if (byId("alerts")) byId("alerts").open = innerWidth > 640;
 
-  // in a notebook's frame, the address of a section would be one of the notebook
+  // in the frame of a notebook, a link to a section would open the notebook
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     const target = link && byId(link.getAttribute("href").slice(1));

@@ -32,7 +32,7 @@
     }
   }
 
-  // every λ leads to one of the solutions
+  // each range of λ belongs to one solution
   const slider = byId("lambda");
   function said() {
     const [low, high] = plane.slide[Number(slider.value)];
@@ -58,7 +58,7 @@
     tip.style.top = y - box.top + 16 + "px";
   }
 
-  // the nearest point within reach of a finger or a pointer
+  // the nearest point within the reach of a finger or a pointer
   function nearest(view, event) {
     const matrix = view.firstElementChild.getScreenCTM();
     if (!matrix) return null;
@@ -76,7 +76,7 @@
     return best;
   }
 
-  // where the points are drawn
+  // the places of the points in a view
   const places = new Map();
   function placesOf(view) {
     if (!places.has(view)) {

@@ -7,7 +7,7 @@
   const SHOWN = 60;
   const names = new Map(run.names.map(([number, text], rank) => [number, { text, rank }]));
 
-  // what training never saw has no number: other rows may have it, as the chunk of its pattern
+  // combinations that were not in the training data have no number yet, but other rows may have them
   let unseen = 0;
   for (const merge of run.steps.flat()) {
     for (let k = 2; k < 5; k++) if (merge[k] < 0) merge[k] = --unseen;
@@ -17,7 +17,7 @@
     return patterns.get(number).map((tag) => names.get(tag).text).join(" + ");
   }
 
-  // what each feature asserts: both sides of what was joined, or the side that is left
+  // the tags of each feature: those of both joined features, or of the remaining one
   const patterns = new Map(run.names.map(([number]) => [number, [number]]));
   const rowsWith = new Map();
   for (const [left, right, both, leftOnly, rightOnly, rows] of run.steps.flat()) {
@@ -40,7 +40,7 @@
     return Array.from(found);
   }
 
-  // the chunks of all rows after n steps: a merge looks only at the rows that have its parts
+  // the chunks of all rows after n steps: a merge changes only rows that have its parts
   function regroup(n) {
     const having = new Map();
     const add = (number, some) => some.length && having.set(number, some);
@@ -71,7 +71,7 @@
     }
   }
 
-  // a row has the colour of the largest coloured pattern that is within one of its chunks
+  // a row has the colour of the largest coloured pattern that one of its chunks contains
   function colourOf(chunks) {
     let best = -1;
     for (const number of chunks) {
@@ -91,7 +91,7 @@
     const colour = colourOf(row.chunks);
     return colour < 0 ? run.coloured.length : colour;
   };
-  // rows of one colour stand together, and those with the same chunks beside each other
+  // rows are sorted by colour, and then by their chunks
   const keyed = rows.map((row) => [place(row), row.chunks.map(textOf).join(" · "), row]);
   keyed.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0));
   const across = Math.max(12, Math.ceil(Math.sqrt(1.9 * rows.length)));
@@ -157,7 +157,7 @@
 
   function show(n) {
     const joined = vocabulary(n).filter((number) => patterns.get(number).length > 1);
-    // one name, one count: the rows with all the tags
+    // each chunk once, with the number of rows that have all its tags
     const chunks = Array.from(new Set(joined.map(textOf)), (text) => [text, rowsWith.get(text)]);
     chunks.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     const list = document.createDocumentFragment();

@@ -9,7 +9,7 @@ for (const section of all("[data-table]")) {
   const column = section.querySelector(".with");
   const kind = section.querySelector(".kind");
 
-  // More rows than fit on a screen are laid out while nobody waits for them.
+  // rows beyond the first screen are laid out in later frames
   const AT_ONCE = 40;
   let waiting = 0;
   function reveal(matching) {
@@ -44,7 +44,7 @@ for (const section of all("[data-table]")) {
       (shown === lines.length ? "" : written(shown) + " of ") + written(lines.length) + " " + noun;
     section.querySelector(".empty").hidden = shown > 0;
   }
-  // those that the page has left out until it is open
+  // show the rows that are hidden until the page has loaded
   addEventListener("load", filter);
   search.addEventListener("input", filter);
   column.addEventListener("change", filter);
@@ -56,7 +56,7 @@ for (const section of all("[data-table]")) {
     return (a, b) => {
       const left = value(a);
       const right = value(b);
-      // what has no value comes last in either order
+      // rows without a value come last in both orders
       if (left === null || right === null) return (left === null) - (right === null) || a.k - b.k;
       return sign * (left - right) || a.k - b.k;
     };
