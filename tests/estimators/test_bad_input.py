@@ -49,8 +49,8 @@ REFUSED = {
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
     "ragged": ([[0, 1], [1]], "different lengths"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
-    "nothing but empty lists": ([[], []], r"no basket has an item \(0 feature\(s\)\)"),
-    "nothing but empty sets": ([set(), set()], "no basket has an item"),
+    "nothing but empty lists": ([[], []], r"the baskets have no items \(0 feature\(s\)\)"),
+    "nothing but empty sets": ([set(), set()], "the baskets have no items"),
     "None in a basket": ([["a", None]], "a basket holds None"),
 }
 

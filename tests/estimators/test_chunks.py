@@ -302,7 +302,7 @@ def test_rows_are_read_once():
     with pytest.warns(ConjunctWarning) as caught:
         model.transform([["b", "zebra"]])
     ignored, unseen = sorted(str(warning.message) for warning in caught)
-    assert ignored == "1 items were not seen in fit and are ignored, for instance 'zebra'"
+    assert ignored == "ignoring 1 item not seen in fit, for instance 'zebra'"
     assert unseen.startswith("1 row holds combinations of tags that training never saw")
 
 

@@ -95,7 +95,7 @@ def test_set_output(kind, wanted, cls):
 
 def test_items_never_seen_are_named_and_ignored():
     model = UFC(0.2, max_iter=1, feature_names="formula").fit([["a", "b"], ["a", "b"], ["c"], []])
-    with pytest.warns(ConjunctWarning, match="1 items were not seen in fit .* 'zebra'"):
+    with pytest.warns(ConjunctWarning, match="1 item not seen in fit, .* 'zebra'"):
         assert model.transform([["a", "b", "zebra"]]) == [["a ∧ b"]]
 
 

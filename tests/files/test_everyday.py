@@ -639,7 +639,7 @@ CASES = {
         "t.csv",
         text(lines(spelled().with_columns(pl.Series("seen", EARLY)))),
         comes_out=("age < 30", "member"),
-        notes=("'seen': '01/01/2024' may begin with the day or with the month; .*2024-12-31",),
+        notes=("'seen': '01/01/2024' may begin with the day or the month, .*2024-12-31",),
     ),
     "LibreOffice": Case("t.ods", ods),
     "sqlite, all text": Case("t.csv", sqlite, missing={"age": [0, 1]}),
@@ -669,7 +669,7 @@ CASES = {
         "t.csv",
         text(lines(with_cells("age", ["old"]))),
         comes_out=("weight < 60", "member"),
-        notes=("'age': 39 numbers, but 1 × 'old': it becomes categories; .*--null",),
+        notes=("'age': 39 numbers, but 1 × 'old', so the column becomes categories; .*--null",),
     ),
     "a word that stands for nothing": Case(
         "t.csv",
