@@ -301,7 +301,7 @@ def test_rows_are_read_once():
     model = UFC().fit([["a", "b"]] * 40 + [["a"]] * 20 + [[]] * 40)
     with pytest.warns(ConjunctWarning) as caught:
         model.transform([["b", "zebra"]])
-    ignored, unseen = sorted(str(warning.message) for warning in caught)
+    unseen, ignored = sorted(str(warning.message) for warning in caught)
     assert ignored == "ignoring 1 item not seen in fit, for instance 'zebra'"
     assert unseen.startswith("1 row holds combinations of tags that training never saw")
 

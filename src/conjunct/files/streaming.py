@@ -51,7 +51,6 @@ from conjunct.files.formats.base import (
     columns_as_text,
     find_source,
     is_boolean,
-    locate_error,
     recognise_format,
     select_columns,
 )
@@ -344,9 +343,10 @@ class FileRows:
         return self._end - self.start
 
     def locate_error(self, error: CellError, first_row: int) -> InputError:
-        """Return an error about a cell of a table that starts at ``first_row``, with its place."""
+        """Return an error about a cell of a part that starts at ``first_row``, with its place."""
         kind = recognise_format(self.file, self.options)
-        return locate_error(error, kind, self.file, self.options, first_row + error.row)
+        where = self.file, self.options, first_row + error.row, error.column
+        return kind.error_at(*where, f"{error.problem}; {error.advice}")
 
     def tables(self) -> Iterator[BooleanData]:
         """Yield the rows in batches. Errors about cells count rows from the first."""
