@@ -220,7 +220,7 @@ def test_rows_that_polars_loses_are_not_passed_over(what, tmp_path, capfd):
         writer.write_table(table)
     for read in (read_boolean, stream):
         with pytest.raises(
-            InputError, match=r"t.arrow: only 0 of its 3 rows can be read; a column"
+            InputError, match=r"t.arrow: only 0 of 3 rows can be read; a column"
         ):
             read(path)
 
