@@ -175,7 +175,7 @@ def test_too_little_memory_is_told(monkeypatch):
     need = UFC("risk").estimate_cost(data)
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones need about 35.3 GB of memory "
-        f"(storage='dense'), and 1 GB is available: storage='sparse' takes "
+        f"(storage='dense'), but only 1 GB is available: storage='sparse' takes "
         f"{byte_text(need.n_bytes)}"
     )
     assert need.n_bytes < 10**8
