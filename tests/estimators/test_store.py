@@ -203,7 +203,7 @@ def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
     left = iter([10**9, *[15 * 10**4] * 100])
     monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: next(left))
-    with pytest.raises(InputError, match=r"the counts of \d+ columns need .* and 150 kB is left"):
+    with pytest.raises(InputError, match=r"the counts of \d+ columns need .* only 150 kB is left"):
         UFC(0.0, stop="never", storage="dense", feature_names="formula").fit(table)
 
 
