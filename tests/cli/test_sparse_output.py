@@ -54,7 +54,7 @@ def test_what_sparse_files_cannot_hold(call, model, tmp_path):
     done = call("transform", "model.json", "named.csv", "--id", "name", "--out", "out.npz")
     assert done.code == 2
     assert done.err == (
-        "conjunct: error: out.npz: a sparse file has no ids: leave --id out, or write .parquet\n"
+        "conjunct: error: out.npz: a sparse file cannot have ids: leave --id out, or use .parquet\n"
     )
     (tmp_path / "t.csv").write_text("a,b\n" + "1,1\n0,0\n,1\n" * 20)
     fit = ("fit", "t.csv", "--missing", "pairwise", "--out", "m.json")
@@ -62,6 +62,6 @@ def test_what_sparse_files_cannot_hold(call, model, tmp_path):
     done = call("transform", "m.json", "t.csv", "--out", "out.svm")
     assert done.code == 2
     assert done.err == (
-        "conjunct: error: out.svm: a sparse file has no missing cells: write .csv or .parquet\n"
+        "conjunct: error: out.svm: a sparse file cannot have missing cells: use .csv or .parquet\n"
     )
     assert not {"out.npz", "out.svm"} & {p.name for p in tmp_path.iterdir()}

@@ -54,7 +54,7 @@ def test_stability_takes_them(call, table, tmp_path):
     ("content", "message"),
     [
         ('{"a": ["smokes", "hat"]}', "variable 'a' has 'hat', which is not a column"),
-        ('{"a": ["smokes"]}', "variable 'a' needs two columns or more; got ['smokes']"),
+        ('{"a": ["smokes"]}', "variable 'a' needs at least two columns; got ['smokes']"),
         ('{"a": 1}', "v.json: not a JSON object of variables with lists of their columns"),
     ],
 )

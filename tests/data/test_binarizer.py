@@ -162,7 +162,7 @@ def test_rare_words_together_or_left_out():
     grouped = Binarizer(min_frequency=3).fit(frame)
     assert grouped.get_feature_names_out().tolist() == ["w = a", "w = b", "w = other"]
     assert grouped.transform(frame)["w = other"].sum() == 3
-    assert grouped.rules_[0].describe() == "2 words, 2 rare ones together as 'other'"
+    assert grouped.rules_[0].describe() == "2 words, 2 rare ones grouped as 'other'"
     dropped = Binarizer(min_frequency=0.3, rare_categories="drop").fit(frame)
     assert dropped.get_feature_names_out().tolist() == ["w = a", "w = b"]
     assert dropped.rules_[0].describe() == "2 words, 2 rare ones left out"
@@ -184,8 +184,8 @@ def test_unknown_words_are_false_with_a_warning():
         "s = y": [False, True],
     }
     assert [str(w.message) for w in warned] == [
-        f"column {column!r} holds 1 word that was not seen in fit ({word!r}): "
-        "all its features are false there"
+        f"column {column!r} holds 1 word not seen in fit ({word!r}): "
+        "its features are false in these rows"
         for column, word in (("w", "zebra"), ("s", "new"))
     ]
 
@@ -420,7 +420,7 @@ def test_text_of_numbers_is_read_as_numbers_and_codes_as_words():
         (None, None, None),
     ]
     codes = Binarizer(categorical=["a"]).fit(pl.DataFrame({"a": ["1", "2", "4"]}))
-    with pytest.warns(ConjunctWarning, match=r"2 words that were not seen in fit \('01', '2.0'\)"):
+    with pytest.warns(ConjunctWarning, match=r"2 words not seen in fit \('01', '2.0'\)"):
         assert not any(codes.transform(pl.DataFrame({"a": ["01", "2.0"]})).row(0))
 
 

@@ -89,8 +89,8 @@ def test_a_container_is_looked_at_once():
         (np.empty((0, 2)), "0 sample"),
         (pl.DataFrame(), "no columns"),
         (pl.DataFrame({"a": []}, schema={"a": pl.Boolean}), "no rows"),
-        ([set()], "no basket has an item"),
-        ([[1, 0], [1]], "rows have different lengths"),
+        ([set()], "the baskets have no items"),
+        ([[1, 0], [1]], "rows differ in length"),
         (pl.DataFrame({"a": ["x"]}).lazy(), "every cell is 'x'"),
         (sp.csr_array(np.array([[2]])), "2 is not Boolean"),
     ],
@@ -116,7 +116,7 @@ def test_data_in_parts_is_told_and_not_taken_out(tmp_path):
     data = BooleanData.from_data(stream(tmp_path / "t.parquet"))
     assert repr(data) == "BooleanData(70 rows, 3 features)"
     assert data.supports().tolist() == table.sum(axis=0).tolist()
-    with pytest.raises(InputError, match="these rows are in parts: fit accepts them"):
+    with pytest.raises(InputError, match="rows in parts cannot be converted: pass them to fit"):
         data.convert("numpy")
 
 
@@ -125,7 +125,7 @@ def test_data_in_parts_is_told_and_not_taken_out(tmp_path):
     [
         (np.eye(2), {"binarizer": Binarizer()}, "a binarizer is for data frames and files"),
         ("t.csv", {"threshold": 1}, "threshold= is for data in memory"),
-        (np.eye(2), {"binarizer": Binarizer(), "threshold": 1}, "exclude each other"),
+        (np.eye(2), {"binarizer": Binarizer(), "threshold": 1}, "pass either a binarizer or"),
     ],
 )
 def test_what_goes_with_what(data, options, message):

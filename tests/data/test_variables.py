@@ -282,7 +282,7 @@ def test_variables_that_are_given():
         ({"a": "bc"}, "variables must map names to lists of columns; got 'a': 'bc'"),
         ({"a": [1, 2]}, "variables must map names to lists of columns; got 'a': [1, 2]"),
         ({1: ["b", "c"]}, "variables must map names to lists of columns; got 1: ['b', 'c']"),
-        ({"a": ["b"]}, "variable 'a' needs two columns or more; got ['b']"),
+        ({"a": ["b"]}, "variable 'a' needs at least two columns; got ['b']"),
         (
             {"a": ["b", "c"], "d": ["c", "e"]},
             "column 'c' is in variables 'a' and 'd': name it once",

@@ -47,10 +47,10 @@ REFUSED = {
     "a column of text": (pd.Series(["a,b", "b"]), r"a list of tags per row, as s.str.split"),
     "dicts": ([{"a": 1}, {"a": 0}], r"a list of dicts is not a table: pass pandas.DataFrame"),
     "equal names": (pd.DataFrame([[1, 0]], columns=["a", "a"]), "two columns are called 'a'"),
-    "ragged": ([[0, 1], [1]], "different lengths"),
+    "ragged": ([[0, 1], [1]], "differ in length"),
     "a string for a basket": ([{"a"}, "b"], "a basket must be a set or a list"),
-    "nothing but empty lists": ([[], []], r"no basket has an item \(0 feature\(s\)\)"),
-    "nothing but empty sets": ([set(), set()], "no basket has an item"),
+    "nothing but empty lists": ([[], []], r"the baskets have no items \(0 feature\(s\)\)"),
+    "nothing but empty sets": ([set(), set()], "the baskets have no items"),
     "None in a basket": ([["a", None]], "a basket holds None"),
 }
 

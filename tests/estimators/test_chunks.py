@@ -301,8 +301,8 @@ def test_rows_are_read_once():
     model = UFC().fit([["a", "b"]] * 40 + [["a"]] * 20 + [[]] * 40)
     with pytest.warns(ConjunctWarning) as caught:
         model.transform([["b", "zebra"]])
-    ignored, unseen = sorted(str(warning.message) for warning in caught)
-    assert ignored == "1 items were not seen in fit and are ignored, for instance 'zebra'"
+    unseen, ignored = sorted(str(warning.message) for warning in caught)
+    assert ignored == "ignoring 1 item not seen in fit, for instance 'zebra'"
     assert unseen.startswith("1 row holds new combinations of tags, so some tags are in no feature")
 
 

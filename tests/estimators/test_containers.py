@@ -95,7 +95,7 @@ def test_set_output(kind, wanted, cls):
 
 def test_items_never_seen_are_named_and_ignored():
     model = UFC(0.2, max_iter=1, feature_names="formula").fit([["a", "b"], ["a", "b"], ["c"], []])
-    with pytest.warns(ConjunctWarning, match="1 items were not seen in fit .* 'zebra'"):
+    with pytest.warns(ConjunctWarning, match="1 item not seen in fit, .* 'zebra'"):
         assert model.transform([["a", "b", "zebra"]]) == [["a ∧ b"]]
 
 
@@ -111,7 +111,7 @@ def test_empty_baskets_are_baskets():
 def test_baskets_of_numbers_must_be_sets():
     model = UFC(0.2, max_iter=1, feature_names="formula").fit([{1, 2}, {1, 2}, {3}, set()])
     assert list(model.feature_names_in_) == ["1", "2", "3"]
-    with pytest.raises(InputError, match="baskets of numbers must be given as sets"):
+    with pytest.raises(InputError, match="pass baskets of numbers as sets"):
         UFC().fit([[1, 2], [1, 2, 3], [3]])
 
 

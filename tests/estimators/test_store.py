@@ -175,7 +175,7 @@ def test_too_little_memory_is_told(monkeypatch):
     need = UFC("risk").estimate_cost(data)
     assert str(told.value) == (
         f"4000 rows and 40000 columns with {data.nnz} ones need about 35.3 GB of memory "
-        f"(storage='dense'), and 1 GB is available: storage='sparse' takes "
+        f"(storage='dense'), but only 1 GB is available: storage='sparse' takes "
         f"{byte_text(need.n_bytes)}"
     )
     assert need.n_bytes < 10**8
@@ -203,7 +203,7 @@ def test_features_that_outgrow_memory_are_refused_in_time(monkeypatch):
     left = iter([10**9, *[15 * 10**4] * 100])
     monkeypatch.setattr(sizing, "_SMALL_BYTES", 0)
     monkeypatch.setattr(sizing, "available_bytes", lambda: next(left))
-    with pytest.raises(InputError, match=r"the counts of \d+ columns need .* and 150 kB is left"):
+    with pytest.raises(InputError, match=r"the counts of \d+ columns need .* only 150 kB is left"):
         UFC(0.0, stop="never", storage="dense", feature_names="formula").fit(table)
 
 

@@ -200,7 +200,7 @@ def test_a_file_of_variables(tmp_path):
     for content, message in {
         "[]": "not a JSON object of variables with lists of their columns",
         '{"a": "b"}': "not a JSON object of variables with lists of their columns",
-        '{"a": ["b"]}': "variable 'a' needs two columns or more",
+        '{"a": ["b"]}': "variable 'a' needs at least two columns",
         "": "is empty: it needs a JSON object of variables",
     }.items():
         path.write_text(content)

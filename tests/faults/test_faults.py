@@ -492,7 +492,7 @@ def test_windows_1252_file(place):
     (place.folder / "old.csv").write_bytes(text)
     done = place.run("fit", "old.csv", "--out", "out.json")
     assert done.code == 0
-    assert "old.csv is not UTF-8: its letters are read as Western European ones" in done.err
+    assert "old.csv is not UTF-8, and is read as Western European text" in done.err
     assert "café" in (place.folder / "out.json").read_text(encoding="utf-8")
 
 

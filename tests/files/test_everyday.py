@@ -233,7 +233,7 @@ ORDERS = "order_id,product\n" + "".join(
     f"{k},{tag}\n" for k, tags in enumerate(TAGS) for tag in tags
 )
 BASKETS = ("lists: each line is read as the tags of one row",)
-NO_NAMES = ("seems to have no line of column names: .*'column 1'.*--header",)
+NO_NAMES = ("seems to have no line of column names; .*'column 1'.*--header",)
 NUMBERS = "5.1,3.5,setosa\n4.9,3.0,virginica\n4.7,3.2,setosa\n4.6,3.1,virginica\n"
 WORDS = "red,small\nblue,large\nred,large\nblue,small\nred,small\n"
 TAKEN = ("age < 30", "member", "colour = red")
@@ -277,12 +277,12 @@ MORE = {
     "old Mac line ends": Case(
         "t.csv",
         text(PEOPLE_CSV.replace("\r\n", "\r")),
-        notes=("lines that end in carriage returns alone",),
+        notes=("ends lines with carriage returns alone",),
     ),
     "old Mac, Latin-1": Case(
         "t.csv",
         text(PEOPLE_CSV.replace("\r\n", "\r"), "latin-1"),
-        notes=("Latin-1.*; it has lines that end in carriage returns",),
+        notes=("Latin-1.*; it ends lines with carriage returns",),
     ),
     "Unix line ends": Case("t.csv", text(PEOPLE_CSV.replace("\r\n", "\n"))),
     "no line end at the end": Case("t.csv", text(PEOPLE_CSV.rstrip())),
@@ -290,30 +290,30 @@ MORE = {
     "a blank second line": Case(
         "t.csv",
         text(PEOPLE_CSV.replace("\r\n", "\r\n\r\n", 1)),
-        notes=("1 blank line between the rows skipped",),
+        notes=("skipped 1 blank line between rows",),
     ),
     "blank lines everywhere": Case(
         "t.csv",
         text(PEOPLE_CSV.replace("\r\n", "\n\n")),
-        notes=("40 blank lines between the rows skipped",),
+        notes=("skipped 40 blank lines between rows",),
     ),
     "a blank line far below": Case(
         "t.csv",
         text("a,b\n" + "x,yes\ny,no\n" * 800 + "\nx,yes\n"),
         comes_out=("a = x", "b"),
-        notes=("1 blank line between the rows skipped",),
+        notes=("skipped 1 blank line between rows",),
     ),
     "a blank first line": Case(
-        "t.csv", text("\n" + PEOPLE_CSV), notes=("first line is above the table",)
+        "t.csv", text("\n" + PEOPLE_CSV), notes=("skipping the first line above the table",)
     ),
     "a title above": Case(
-        "t.csv", text("Report of 2024\n" + PEOPLE_CSV), notes=("first line is above the table",)
+        "t.csv", text("Report of 2024\n" + PEOPLE_CSV), notes=("skipping the first line above the table",)
     ),
     "a title and a blank line above": Case(
-        "t.csv", text("Report of 2024\n\n" + PEOPLE_CSV), notes=("first 2 lines are above",)
+        "t.csv", text("Report of 2024\n\n" + PEOPLE_CSV), notes=("skipping the first 2 lines above",)
     ),
     "a title of a spreadsheet": Case(
-        "t.csv", text("Report,,,,,\n" + PEOPLE_CSV), notes=("first line is above",)
+        "t.csv", text("Report,,,,,\n" + PEOPLE_CSV), notes=("skipping the first line above",)
     ),
     "a name of two lines": Case(
         "t.csv",
@@ -321,7 +321,7 @@ MORE = {
         comes_out=("a\nb = x", "c", "d = p"),
     ),
     "comments above": Case(
-        "t.csv", text("# by me\n# today\n" + PEOPLE_CSV), notes=("first 2 lines are above",)
+        "t.csv", text("# by me\n# today\n" + PEOPLE_CSV), notes=("skipping the first 2 lines above",)
     ),
     "blanks after commas": Case("t.csv", text(PEOPLE_CSV.replace(",", ", "))),
     "blanks and quotes after commas": Case(
@@ -436,7 +436,7 @@ MORE = {
     "rows of another length": Case(
         "t.csv",
         text("a,b\n1,0\n1\n1,0\n0,1,1\n1\n"),
-        comes_out="line 3: 1 cell where the first line has 2 names; so in lines 5, 6",
+        comes_out="line 3: 1 cell, but the first line has 2 names; see also lines 5, 6",
     ),
     "columns that are not there": Case(
         "t.csv", text(PEOPLE_CSV), {"exclude": ["x", "y"]}, comes_out="no column 'x', 'y': it has"
@@ -471,7 +471,7 @@ MORE = {
     "SQLite, none of two": Case(
         "t.db",
         lambda p: database(p, "animals", "people"),
-        comes_out="several tables: it has 'animals', 'people'; name one .*--table",
+        comes_out="several tables: it has 'animals', 'people'; choose one .*--table",
     ),
     "SQLite, no such table": Case(
         "t.db",
@@ -603,7 +603,7 @@ CASES = {
     "Excel, two sheets": Case(
         "t.xlsx",
         workbook(("People", PEOPLE), ("Notes", PEOPLE.head(1))),
-        notes=("2 sheets, and the first is read, 'People'; .*--sheet 'Notes'",),
+        notes=("2 sheets; reading the first one, 'People'; .*--sheet 'Notes'",),
     ),
     "Excel, another sheet": Case(
         "t.xlsx",
@@ -632,14 +632,14 @@ CASES = {
     ),
     "Excel, CSV with sep=": Case("t.csv", text("sep=;\r\n" + lines(spelled(), ";"))),
     "Excel, CSV that is not UTF-8": Case(
-        "t.csv", text(PEOPLE_CSV, "cp1252"), notes=("is not UTF-8: .*Windows-1252",)
+        "t.csv", text(PEOPLE_CSV, "cp1252"), notes=("is not UTF-8, .*Windows-1252",)
     ),
     "Excel, CSV of America": Case("t.csv", text(lines(AMERICAN))),
     "days or months first": Case(
         "t.csv",
         text(lines(spelled().with_columns(pl.Series("seen", EARLY)))),
         comes_out=("age < 30", "member"),
-        notes=("'seen': '01/01/2024' may begin with the day or with the month; .*2024-12-31",),
+        notes=("'seen': '01/01/2024' may begin with the day or the month, .*2024-12-31",),
     ),
     "LibreOffice": Case("t.ods", ods),
     "sqlite, all text": Case("t.csv", sqlite, missing={"age": [0, 1]}),
@@ -669,7 +669,7 @@ CASES = {
         "t.csv",
         text(lines(with_cells("age", ["old"]))),
         comes_out=("weight < 60", "member"),
-        notes=("'age': 39 numbers, but 1 × 'old': it becomes categories; .*--null",),
+        notes=("'age': 39 numbers, but 1 × 'old', so the column becomes categories; .*--null",),
     ),
     "a word that stands for nothing": Case(
         "t.csv",
@@ -756,7 +756,7 @@ CASES = {
         "t.csv",
         text(lines(PHOTOS, ";")),
         AS_TAGS | {"separator": ","},
-        comes_out="has no column 'keywords': .*tag_separator between tags",
+        comes_out="has no column 'keywords': .*tag_separator splits cells",
     ),
     "a separator of tags without tags": Case(
         "t.csv", text(lines(PHOTOS)), {"tag_separator": ","}, comes_out="--tag-separator and --tags"

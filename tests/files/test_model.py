@@ -161,7 +161,7 @@ HOSTILE = {
     "variables as numbers": (edited(variables=[1, 1, 1]), r"damaged model file .*variables"),
     "parameter of one column": (
         lambda c: c["parameters"].update(variables={"v": ["a"]}),
-        "variable 'v' needs two columns or more",
+        "variable 'v' needs at least two columns",
     ),
     "a name less": (lambda c: c["columns"].pop(), "damaged model file"),
     "merge of nothing": (merge(right=77), "a merge refers to later features"),

@@ -99,7 +99,7 @@ def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
 def test_a_late_surprise_is_no_surprise(read, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 2500 + "maybe,1\n")
-    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe': it becomes"):
+    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe', so the column becomes"):
         table = read(path)
     assert table.names == ("a = 0", "a = 1", "a = maybe", "b")
     if read is read_boolean:
@@ -220,7 +220,7 @@ def test_rows_that_polars_loses_are_not_passed_over(what, tmp_path, capfd):
         writer.write_table(table)
     for read in (read_boolean, stream):
         with pytest.raises(
-            InputError, match=r"t.arrow: only 0 of its 3 rows can be read; a column"
+            InputError, match=r"t.arrow: only 0 of 3 rows can be read; a column"
         ):
             read(path)
 
@@ -248,7 +248,7 @@ def test_an_underscore_is_no_part_of_a_number(tmp_path):
     path.write_text("a,b\n" + "0,1000\n1,2.5\n0,3\n" * 20)
     binarizer = read_boolean(path).preparation.binarizer
     path.write_text("a,b\n0,1_000\n")
-    with pytest.warns(ConjunctWarning, match=r"word that was not seen in fit \('1_000'\)"):
+    with pytest.warns(ConjunctWarning, match=r"word not seen in fit \('1_000'\)"):
         assert not any(read_boolean(path, binarizer=binarizer).convert("polars").row(0))
 
 
@@ -335,8 +335,8 @@ BAD = {
         (b'a,b\n0,"1\n', "t.csv, line 2: wrongly quoted"),
         (b"a,b\n0,1\n\x81,1\n", "t.csv, line 3 is not UTF-8 text"),
         (b"a,b\n0,\xc3\xa9\n\xe9t\xe9,1\n", "t.csv, line 3 is not UTF-8 text"),
-        (b"a,b\n0,1\n0\n", "t.csv, line 3: 1 cell where the first line has 2 names"),
-        (b"a,b\n0,1,1\n", "t.csv, line 2: 3 cells where the first line has 2 names"),
+        (b"a,b\n0,1\n0\n", "t.csv, line 3: 1 cell, but the first line has 2 names"),
+        (b"a,b\n0,1,1\n", "t.csv, line 2: 3 cells, but the first line has 2 names"),
         (b"\x89PNG\r\n\x1a\n\0\0", "t.csv, line 1 is not UTF-8 text"),
         (b"a,b\n0,\0\n", "t.csv, line 2 contains zero bytes: not a text file"),
     ],
@@ -366,17 +366,17 @@ BAD = {
         ),
         (b"@attribute a colour\n@data\n1\n", "t.arff, line 1: not an attribute"),
         (b"@data\n1\n", "t.arff, line 1: no @attribute before @data"),
-        ((ARFF + "1\n").encode(), "t.arff, line 5: 1 values where the header has 2 attributes"),
+        ((ARFF + "1\n").encode(), "t.arff, line 5: 1 values, but the header has 2 attributes"),
         ((ARFF + "1,2\n2,3\n").encode(), "t.arff, line 6, column 'a': '2' is not one of its"),
         ((ARFF + "1,'2\n").encode(), "t.arff, line 5: unexpected end of data"),
         ((ARFF + "{0 1, 5 2}\n").encode(), "t.arff, line 5: there is no attribute 5"),
-        ((ARFF + "{0 1\n").encode(), "t.arff, line 5: a sparse row without its closing brace"),
-        ((ARFF + "{x}\n").encode(), "t.arff, line 5: not a number and a value: 'x'"),
+        ((ARFF + "{0 1\n").encode(), "t.arff, line 5: the sparse row has no closing brace"),
+        ((ARFF + "{x}\n").encode(), "t.arff, line 5: expected a number and a value: 'x'"),
         ((ARFF + "1,tall\n").encode(), "t.arff, line 5, column 'b': 'tall' is not a number"),
         (ARFF.encode() + b"1,\x81\n", "t.arff, line 5 is not UTF-8 text"),
     ],
     "t.dat": [
-        (b"", "t.dat is empty: it needs a transaction a line"),
+        (b"", "t.dat is empty: it needs one transaction per line"),
         (b"\n\n", "t.dat contains no tags"),
         (b"a b\n\x81\n", "t.dat, line 2 is not UTF-8 text"),
         (b"a\n\0\0\n", "t.dat, line 2 contains zero bytes: not a text file"),
@@ -423,7 +423,7 @@ def test_bad_files_in_one_clear_line(name, k, read, tmp_path):
         ),
         ("t.csv", "i,t\n1,a\n2,\n", {"format": "long"}, "column 't': the cell has no value"),
         ("t.csv", 'i,t\n1,a\n2," "\n', {"format": "long"}, "column 't': the cell has no value"),
-        ("t.dat", "a b\n", {"tags": "t"}, "baskets has no columns to take tags from"),
+        ("t.dat", "a b\n", {"tags": "t"}, "baskets files have no column of tags"),
         ("t.dat", "a b\n", {"id": "t"}, "baskets have no column 't'"),
         ("t.csv", "a,b\n1,0\n", {"separator": "::"}, "separator must be one character"),
         ("t.csv", "a\nb c d e f\n" + "x y z u v w\n" * 3, {"names": ["a"]}, "is not Boolean"),

@@ -223,7 +223,7 @@ def test_blank_lines_at_the_end_are_no_rows(tmp_path):
         ({"a.csv": "x\n0\n", "b.dat": "x y\n"}, "b.dat contains tags, and .*a.csv does not"),
         ({"a.csv": "x\n0\n", "b.csv": ""}, "b.csv is empty"),
         ({"a.csv": "x\n0\n", "b.csv": "x\n"}, "b.csv has column names but no rows"),
-        ({"a.csv": "x,y\n0,1\n", "b.csv": "x,y\n0\n"}, "b.csv, line 2: 1 cell where"),
+        ({"a.csv": "x,y\n0,1\n", "b.csv": "x,y\n0\n"}, "b.csv, line 2: 1 cell, but"),
         ({"a.dat": "\n\n"}, "a.dat contains no tags"),
         ({"a.xyz": "x"}, "not a known kind of table"),
         ({}, "name a file to read"),
@@ -257,5 +257,5 @@ def test_options_without_a_meaning_are_refused(read, tmp_path):
     with pytest.raises(InputError, match="baskets have no column 'name'"):
         read(tmp_path / "a.dat", id="name")
     (tmp_path / "a.svm").write_text("0 1:1\n0 2:1\n")
-    with pytest.raises(InputError, match="svmlight has no columns to take tags from"):
+    with pytest.raises(InputError, match="svmlight files have no column of tags"):
         read(tmp_path / "a.svm", tags="name")

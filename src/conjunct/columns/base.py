@@ -1,4 +1,4 @@
-"""Boolean columns in memory, whatever their layout."""
+"""Boolean columns in memory, in any layout."""
 
 from __future__ import annotations
 
@@ -28,33 +28,32 @@ if TYPE_CHECKING:
     from conjunct.columns.packed import PackedColumns
 
 Arrays = tuple[NDArray[Any], ...]
-"""The arrays that columns consist of, to be written, read or sent."""
+"""The arrays of columns, for writing, reading and sending them."""
 Mask = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 
 class Columns(ABC):
-    """Boolean columns of the same rows. Never changed in place.
+    """Boolean columns of the same rows, which never change.
 
-    A *line* is one column as the layout holds it. Lines are never written to, so that columns and
-    those made from them share the lines that they have in common. What a layout cannot count in a
-    better way is counted from packed bits.
+    A *line* is one column in the format of the layout. Columns share unchanged lines. By default,
+    methods count packed bits.
     """
 
     has_missing: ClassVar[bool] = False
     """True if cells may be missing."""
     kind: ClassVar[Kind] = "dense"
-    """How a line is held: bits of all rows, or a list of those in which it is true."""
+    """The format of a line: bits of all rows, or a list of the rows in which it is true."""
     grows_with_merges: ClassVar[bool] = True
-    """True if there is more to hold after a merge."""
+    """True if columns take more memory after a merge."""
     n_counts: ClassVar[int] = 1
-    """How many counts a pair has."""
+    """The number of counts of a pair."""
     n_distinct: int | None = None
     """The number of distinct rows, if it was counted."""
     n_rows: int
     n_jobs: int | None
     raw_columns: Sequence[Any]
-    """One for each column, in order."""
+    """The lines of all columns, in order."""
 
     def __init__(self, lines: Any, n_rows: int, n_jobs: int | None = None) -> None:
         self.raw_columns = lines
@@ -67,7 +66,7 @@ class Columns(ABC):
         """The line of a column that is true in no row."""
 
     def with_raw_columns(self, lines: Any) -> Self:
-        """Return columns with other lines of the same rows."""
+        """Return columns of the same rows with other lines."""
         return type(self)(lines, self.n_rows, self.n_jobs)
 
     @classmethod
@@ -78,7 +77,7 @@ class Columns(ABC):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Arrays, n_rows: int, n_jobs: int | None = None) -> Self:
-        """Return the columns that ``arrays`` describes."""
+        """Return the columns that consist of ``arrays``."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
@@ -99,10 +98,10 @@ class Columns(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Memory of the lines."""
+        """The memory of the lines in bytes."""
 
     def __sizeof__(self) -> int:
-        # by which Dask decides what to move to disk
+        # Dask decides by this what to move to disk
         return self.nbytes
 
     @abstractmethod
@@ -114,12 +113,11 @@ class Columns(ABC):
         """Return the line of ``left ∨ right``."""
 
     def tally(self, literals: Sequence[tuple[Any, bool]], number: int, *, exactly: bool) -> Any:
-        """Return the line that is true where at least ``number`` literals are, or exactly as many.
+        """Return the line that is true where at least (or exactly) ``number`` literals are true.
 
-        A literal is a line, and whether it is negated. Where cells are missing, it is missing
-        unless it is the same whatever they are.
+        A literal is a line, and True to negate it. A cell is missing if it depends on missing ones.
         """
-        # at_least[k]: where k or more of the literals seen so far are true
+        # at_least[k]: where k or more of the literals so far are true
         empty_column = self.empty_column
         everywhere = self.conjunction(empty_column, empty_column, not_left=True, not_right=True)
         at_least = [everywhere, *[empty_column] * (number + exactly)]
@@ -132,24 +130,24 @@ class Columns(ABC):
         return self.conjunction(at_least[number], at_least[-1], not_left=False, not_right=True)
 
     def select(self, positions: Iterable[int | None]) -> Self:
-        """Return some columns, in the order given; ``None`` is one that is true in no row."""
+        """Return columns in the given order. ``None`` stands for a column that is never true."""
         lines, empty_column = self.raw_columns, self.empty_column
         return self.with_raw_columns([empty_column if k is None else lines[k] for k in positions])
 
     @abstractmethod
     def first_rows(self, n_rows: int) -> Self:
-        """Return the same columns of fewer rows."""
+        """Return the columns of the first rows."""
 
     @abstractmethod
     def take_rows(self, rows: Positions) -> Self:
-        """Return the same columns of some rows, in rising order."""
+        """Return the columns of some rows, in ascending order."""
 
     def fill_missing(self) -> Columns:
-        """Return the same columns, false where a cell is missing."""
+        """Return the same columns, with false for missing cells."""
         return self
 
     def with_conjunctions(self, left: Positions, right: Positions) -> Self:
-        """Prepare the columns to count and to rewrite ``left[k] ∧ right[k]``."""
+        """Prepare for counting and rewriting the conjunctions ``left[k] ∧ right[k]``."""
         return self
 
     @abstractmethod
@@ -157,7 +155,7 @@ class Columns(ABC):
         """Return the columns of the next feature set."""
 
     def after(self, rewrites: Sequence[AnyRewrite]) -> Self:
-        """Return the columns after some rewrites, in order."""
+        """Return the columns after successive rewrites."""
         columns = self
         for is_batch, some in groupby(rewrites, lambda one: isinstance(one, Rewrite)):
             lines = [] if is_batch else list(columns.raw_columns)
@@ -176,36 +174,36 @@ class Columns(ABC):
 
     @abstractmethod
     def in_place(self) -> MergedColumns:
-        """Return a copy, to be merged in place."""
+        """Return a copy that merges change in place."""
 
     @abstractmethod
     def cells(self, position: int) -> tuple[Mask, Mask | None]:
-        """Return where a column is true, and where it is missing; ``None``: nowhere."""
+        """Return where a column is true, and where it is missing (``None``: nowhere)."""
 
     @abstractmethod
     def row_block(self, start: int, stop: int) -> tuple[Mask, Mask | None]:
-        """Return where columns are true in some rows, and where known; ``None``: everywhere.
+        """Return where columns are true in some rows, and where known (``None``: everywhere).
 
-        A line is a column. ``start`` is a multiple of 64.
+        Lines of the result are columns. ``start`` is a multiple of 64.
         """
 
     def true_rows(self, position: int) -> NDArray[np.integer[Any]]:
-        """Return the rows in which a column is true, rising."""
+        """Return the rows in which a column is true, in ascending order."""
         return np.flatnonzero(self.cells(position)[0])
 
     @abstractmethod
     def to_bits(self) -> PackedColumns:
-        """Return where columns are true, as packed bits."""
+        """Return packed bits of where columns are true."""
 
     def to_dense(self) -> NDArray[Any]:
-        """Return an array of Booleans; of floats, NaN where a cell is missing, if any may be."""
+        """Return an array of Booleans, or of floats with NaN if cells may be missing."""
         table = np.empty((self.n_rows, self.n_columns), float if self.has_missing else bool)
         for k in range(self.n_columns):
             table[:, k] = _with_nan(*self.cells(k))
         return table
 
     def to_scipy(self) -> sp.csr_array[Any]:
-        """Return a sparse matrix of Booleans; of floats with NaN where cells may be missing."""
+        """Return a sparse matrix of Booleans, or of floats with NaN if cells may be missing."""
         rows, values = [np.empty(0, np.intp)], [np.empty(0, float if self.has_missing else bool)]
         for k in range(self.n_columns):
             column = _with_nan(*self.cells(k))
@@ -237,7 +235,7 @@ class Columns(ABC):
 
     @abstractmethod
     def count_table(self, left: Any, right: Any) -> tuple[int, int, int, int]:
-        """Count two lines: rows in which both are known, and those with one, the other, both."""
+        """Count rows of two lines: known in both, true in the left, in the right, and in both."""
 
     def joint_with_first(self, other: Self) -> Counts:
         """Count the rows in which the first column and each column of ``other`` are true."""
@@ -257,11 +255,11 @@ class Columns(ABC):
         )
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:
-        """Return what is counted in all rows: these columns are one part."""
+        """Return the result of ``count`` in all rows: these columns are a single part."""
         return count(self)
 
     def rows_as_bits(self) -> PackedColumns:
-        """Return packed columns of which two rows are equal if they are here."""
+        """Return packed columns whose rows are equal if rows are equal here."""
         return self.to_bits()
 
     def count_distinct_rows(self) -> int:
@@ -270,12 +268,12 @@ class Columns(ABC):
         return kernel.count_distinct(words, self.n_threads)
 
     def find_equal_rows(self) -> NDArray[np.int32] | None:
-        """Return for each row the first that equals it; ``None``: only C can."""
+        """Return the first equal row of each row. Return None without C."""
         words = kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
         return kernel.find_equal_rows(words, n_threads=self.n_threads)
 
     def row_buckets(self, n_buckets: int) -> list[Arrays]:
-        """Partition distinct rows by hash: equal rows of all parts are in the same bucket."""
+        """Partition distinct rows by hash, so that equal rows of all parts share a bucket."""
         words = kernel.rows_as_words(self.rows_as_bits().bits, self.n_rows, self.n_threads)
         rows, starts = kernel.in_buckets(words, n_buckets)
         return [(rows[start:stop],) for start, stop in pairwise(starts)]
@@ -290,7 +288,7 @@ class Columns(ABC):
         return kernel.row_words(self.rows_as_bits().bits, self.n_rows)
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        """Return a function that counts the distinct rows, unless that was done."""
+        """Return a function that counts the distinct rows, unless they are counted."""
         n_distinct = self.n_distinct
         return self.count_distinct_rows if n_distinct is None else lambda: n_distinct
 
@@ -299,7 +297,7 @@ class Columns(ABC):
         """Count the rows in which no column is true: the support of the paper's "null"."""
 
     def fingerprint(self) -> int:
-        """Return a number that identifies these rows, whatever their order and layout."""
+        """Return a number that identifies the rows, independent of their order and layout."""
         return int(self.fingerprint_word()[0])
 
     def fingerprint_word(self) -> Words:
@@ -307,35 +305,35 @@ class Columns(ABC):
         return np.array([self.row_hashes().sum(dtype=np.uint64)])
 
     def row_hashes(self) -> Words:
-        """Return a random word for each row, the same for equal rows in every layout."""
+        """Return a random word for each row. Equal rows have equal words in every layout."""
         sums = self.sum_words(0)
-        # mix the bits, so that sums of words identify rows (the finaliser of SplitMix64)
+        # mix the bits by the finaliser of SplitMix64: sums of words then identify sets of rows
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             sums = (sums ^ (sums >> np.uint64(shift))) * np.uint64(factor)
         return sums ^ (sums >> np.uint64(31))
 
     @abstractmethod
     def sum_words(self, seed: int) -> Words:
-        """Sum a random word for each column that is true in a row, or missing there."""
+        """Sum the random words of the columns that are true or missing in each row."""
 
     def size(self) -> Size:
-        """Return the size of the columns, which says what counting them takes."""
-        # as if all rows had equally many ones: there cannot be fewer meetings
+        """Return the size of the columns, from which the cost of counting follows."""
+        # a lower bound of meetings: all rows have equal numbers of ones
         n_ones, m = self.count_ones(), self.n_columns
         n_meetings = n_ones * n_ones // max(self.n_rows, 1)
         return Size(self.n_rows, m, n_ones, n_meetings, min(n_meetings, m**2) // 2)
 
     def estimate_cost(self, *, in_merges: bool = False) -> CostEstimate:
-        """Estimate what a fit takes, with pairs merged one at a time or together."""
+        """Estimate the cost of a fit that merges pairs one at a time or together."""
         need = self.size().estimate_cost(self.kind, in_merges=in_merges)
         return CostEstimate(self.n_counts * need.n_bytes, self.n_counts * need.seconds)
 
     @classmethod
     def size_in_parts(cls, n_rows: int, n_columns: int, survey: Callable[[], Size]) -> Size:
-        """Return the size of all parts; ``survey`` looks at them, which may take long."""
+        """Return the size of all parts. ``survey`` reads them, which may take long."""
         if cls.kind == "sparse":
             return survey()
-        # what bits take does not depend on how many of them are ones
+        # the cost of bits does not depend on the number of ones
         return Size(n_rows, n_columns, n_rows * n_columns, 0, 0)
 
     @classmethod
@@ -343,7 +341,7 @@ class Columns(ABC):
         """Return the bytes of the counts of all pairs, with those of the next iteration."""
         if cls.kind == "sparse":
             return size.estimate_cost(cls.kind, in_parts=True).n_bytes
-        # known with true is true with known, turned; once more while the next set is made
+        # known with true is the transpose of true with known; the next set needs the same again
         return 3 * min(cls.n_counts, 3) * itemsize * size.n_columns**2
 
     def row_lengths(self) -> Counts:
@@ -352,13 +350,13 @@ class Columns(ABC):
         return np.asarray(np.bitwise_count(words).sum(axis=1), np.int64)
 
     def sharing_rows(self, columns: Positions) -> Any:
-        """Return which columns have a common row with each of some, as a sparse matrix."""
+        """Return a sparse matrix of True where one of some columns shares a row with a column."""
         bits = self.to_bits()
         return sp.csr_array(bits.select(columns).joint_counts(bits) > 0)
 
     @property
     def work_bytes(self) -> int:
-        """The bytes that columns take while they are counted."""
+        """The memory of the columns while they are counted, in bytes."""
         return self.nbytes
 
     @classmethod
@@ -367,7 +365,7 @@ class Columns(ABC):
         """Concatenate the rows of successive parts."""
 
     def pieces(self, limit: int) -> Iterator[Self]:
-        """Divide the rows into pieces of at most ``limit`` bytes, if columns grow with rewrites."""
+        """Split the rows into pieces of at most ``limit`` bytes, if columns grow with rewrites."""
         yield self
 
 

@@ -1,7 +1,7 @@
 """Counts of columns, alone and in pairs, which add up over parts of the rows; and rewrites.
 
-Where no cell is missing, counts are a matrix of all pairs, or a list of the pairs that have a
-common row. Where some are, a pair is counted in the rows in which both columns are known.
+Counts are a matrix of all pairs, or a list of the pairs with a common row. If cells are missing, a
+pair is counted in the rows in which both columns are known.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Positions = NDArray[np.intp]
 Which = Positions | NDArray[np.bool_] | slice
 
 Total = Callable[[Callable[[Any], Any], int], Any]
-"""Adds up what a function counts in each part of the rows, for these columns and some more."""
+"""Adds up the counts of a function of each part, for a number of additional columns."""
 
 Borders = tuple[Counts, Counts, Counts, Counts]
 """Counts of some columns with all: true with true, true with known, known with true, known."""
 
-# Pairs that are looked at together: their temporaries stay in the cache.
+# Pairs that are read together, to keep temporaries in the cache.
 _PAIRS_AT_ONCE = 1 << 16
-# rows of a matrix of counts that are rewritten together, while they are in the cache
+# Rows of a matrix of counts that are rewritten together, to keep them in the cache.
 _ROWS_IN_CACHE = 64
 
 
@@ -39,10 +39,9 @@ _ROWS_IN_CACHE = 64
 class Rewrite:
     """Replace some pairs of columns by their conjunctions.
 
-    Present columns have the positions 0 … m−1, the conjunctions of the pairs
-    ``(left[k], right[k])`` the positions m + k. Next column t is column ``plus[t]`` less column
-    ``minus[t]`` (−1: less nothing). What is taken away is always a part of what it is taken
-    from, because ``i ∧ ¬j`` is ``i`` less ``i ∧ j``; so indicators subtract, and counts with them.
+    The present columns have positions 0 … m−1, and the conjunction of ``left[k]`` and ``right[k]``
+    has position m + k. Next column t is column ``plus[t]`` minus column ``minus[t]`` (−1: minus
+    nothing). As in ``i ∧ ¬j = i − i ∧ j``, indicators subtract, and so do counts.
     """
 
     left: Positions
@@ -56,16 +55,15 @@ class Rewrite:
         return len(self.plus)
 
     def keep_mask(self, n_columns: int) -> NDArray[np.bool_]:
-        """Return which of the next columns are unchanged ones of the ``n_columns`` present ones."""
+        """Return which of the next columns are unchanged ones of ``n_columns`` present columns."""
         return (self.plus < n_columns) & (self.minus < 0)
 
 
 @dataclass(frozen=True)
 class MergeRewrite:
-    """Merge two columns in place, or only add their conjunction.
+    """Merge two columns in place: ``i ∧ j`` comes after all ``n_columns`` columns.
 
-    ``i ∧ j`` comes after all ``n_columns`` columns; ``i ∧ ¬j`` and ``¬i ∧ j`` are at the places
-    of i and j, unless it ``only_adds``.
+    ``i ∧ ¬j`` and ``¬i ∧ j`` replace i and j, unless the rewrite ``only_adds``.
     """
 
     left: int
@@ -83,13 +81,13 @@ AnyRewrite = Rewrite | MergeRewrite
 
 
 class MergedColumns(Protocol):
-    """Columns that are merged in place, one pair after the other."""
+    """Columns that are merged in place, one pair at a time."""
 
     def merge(self, left: int, right: int) -> Any:
-        """Replace a pair, and count what is new: one array, or four where cells are missing.
+        """Replace a pair, and count new columns: one array, or four if cells are missing.
 
-        The first is in how many rows each column before the merge was true with ``i ∧ j``; the
-        four are the counts of the three columns that changed with all (``Borders``).
+        One array counts the rows of ``i ∧ j`` with each column before the merge. Four arrays count
+        the three changed columns with all columns (``Borders``).
         """
         ...
 
@@ -98,8 +96,8 @@ class MergedColumns(Protocol):
 class Contingency:
     """Counts of the two columns of some pairs (``left < right``), alone and together.
 
-    ``n_rows`` is the number of rows in which both are known, and the supports are counted in
-    these: one number for all pairs where no cell is missing.
+    All counts are of the ``n_rows`` rows in which both columns are known, which is a single number
+    if no cell is missing.
     """
 
     left: Positions
@@ -119,17 +117,17 @@ class Contingency:
 
     @classmethod
     def concat(cls, parts: Sequence[Contingency], n_rows: int) -> Contingency:
-        """Concatenate the pairs of all parts, of a table of ``n_rows`` rows."""
+        """Concatenate the pairs of all parts of a table of ``n_rows`` rows."""
         if not parts:
             nothing = np.empty(0, np.intp)
             return cls(nothing, nothing, n_rows, nothing, nothing, nothing)
         columns = zip(*(vars(part).values() for part in parts), strict=True)
-        # one number of rows holds for all pairs
+        # a single number of rows holds for all pairs
         every: Any = (x[0] if isinstance(x[0], int) else np.concatenate(x) for x in columns)
         return cls(*every)
 
     def swap(self) -> Contingency:
-        """Return the same pairs, the other column first."""
+        """Return the same pairs with the columns swapped."""
         one, other = self.left_support, self.right_support
         return Contingency(self.right, self.left, self.n_rows, other, one, self.joint)
 
@@ -139,33 +137,33 @@ class Contingency:
 
 
 def take_if_array(values: Any, which: Which) -> Any:
-    """Return some of the values, or the single value that holds for all of them."""
+    """Return some values, or the single value that holds for all."""
     return values[which] if isinstance(values, np.ndarray) else values
 
 
 class PairCounts(ABC):
-    """Counts of columns, alone and in pairs. The counts of different rows add up."""
+    """Counts of columns, alone and in pairs. Counts of different rows add up."""
 
     n_rows: int
 
     @property
     @abstractmethod
     def supports(self) -> Counts:
-        """Number of rows in which each column is true."""
+        """The number of rows in which each column is true."""
 
     @property
     def observed(self) -> int | Counts:
-        """Number of rows in which columns are known: one number where no cell is missing."""
+        """The number of rows in which each column is known: a single one if no cell is missing."""
         return self.n_rows
 
     @abstractmethod
     def pair_blocks(self) -> Iterator[Contingency]:
-        """Yield blocks of the pairs with a common row; of all pairs where cells are missing."""
+        """Yield blocks of the pairs with a common row, or of all pairs if cells are missing."""
 
     @property
     @abstractmethod
     def n_pairs(self) -> int:
-        """Number of pairs in ``pair_blocks``."""
+        """The number of pairs in ``pair_blocks``."""
 
     @abstractmethod
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
@@ -175,23 +173,23 @@ class PairCounts(ABC):
         return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
     def __mul__(self, factor: int) -> Self:
-        """Return the counts of the same rows, each ``factor`` times."""
+        """Return the counts with each row ``factor`` times."""
         return type(self)(*(factor * each for each in vars(self).values()))
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> PairCounts:
-        """Prepare for rewrites with the conjunctions ``left[k] ∧ right[k]``."""
+        """Prepare for rewrites to the conjunctions ``left[k] ∧ right[k]``."""
         return self
 
     @abstractmethod
     def rewritten(self, rewrite: Rewrite, total: Total) -> PairCounts:
-        """Return the counts after a rewrite; ``total`` counts what is new in the columns.
+        """Return the counts after a rewrite to some first pairs of ``with_conjunctions``.
 
-        ``rewrite`` names the first pairs of ``with_conjunctions``, or all.
+        ``total`` counts new columns.
         """
 
 
 def _row_blocks(n_columns: int) -> Iterator[slice]:
-    """Yield rows of a matrix of counts that are looked at together."""
+    """Yield the rows of a matrix of counts in blocks."""
     step = max(1, _PAIRS_AT_ONCE // max(n_columns, 1))
     for start in range(0, n_columns - 1, step):
         yield slice(start, min(start + step, n_columns))
@@ -199,7 +197,7 @@ def _row_blocks(n_columns: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class CountMatrix(PairCounts):
-    """A symmetric matrix of joint counts, supports on the diagonal, over rows that are complete."""
+    """A symmetric matrix of joint counts with supports on the diagonal, without missing cells."""
 
     n_rows: int
     joint: Counts
@@ -214,7 +212,7 @@ class CountMatrix(PairCounts):
 
     def pair_blocks(self) -> Iterator[Contingency]:
         for some in _row_blocks(len(self.joint)):
-            # below the diagonal each pair stands a second time
+            # the pairs below the diagonal are the same
             row, right = np.divmod(np.flatnonzero(self.joint[some]), len(self.joint))
             above = right > row + some.start
             yield self.for_pairs(row[above] + some.start, right[above])
@@ -224,7 +222,7 @@ class CountMatrix(PairCounts):
         return Contingency(left, right, self.n_rows, supports[left], supports[right], joint)
 
     def with_conjunctions(self, left: Positions, right: Positions, total: Total) -> CountMatrix:
-        # only the columns i ∧ j are counted; all the rest follows by subtraction
+        # count only the columns i ∧ j: other counts follow by subtraction
         count = partial(_count_conjunctions, left, right, self.joint.dtype)
         return self.append_columns(*total(count, len(left)))
 
@@ -232,19 +230,19 @@ class CountMatrix(PairCounts):
         return self.joint
 
     def append_columns(self, across: Counts, new: Counts) -> CountMatrix:
-        """Add the counts of more columns after the present ones."""
+        """Append the counts of more columns."""
         check_counts(len(self.joint) + len(new), self.joint.itemsize)
         joint = np.block([[self.joint, across], [across.T, new]])
         return CountMatrix(self.n_rows, joint.astype(self.joint.dtype, copy=False))
 
     def select(self, columns: Positions) -> CountMatrix:
-        """Return the counts of some of the columns, in the order given."""
+        """Return the counts of some columns, in the given order."""
         return CountMatrix(self.n_rows, self.joint[np.ix_(columns, columns)])
 
     def rewritten(self, rewrite: Rewrite, total: Total | None = None) -> CountMatrix:
-        # a column is one indicator less another, so its counts subtract: by rows, then by columns
+        # a column is one indicator minus another: subtract counts by rows, then by columns
         n, m = rewrite.n_after, len(self.joint)
-        # −1: subtract an empty column, which comes after all others
+        # −1: subtract an empty column after all others
         less = rewrite.minus >= 0
         minus = np.where(less, rewrite.minus, m)
         counts = np.empty((n, n), self.joint.dtype)
@@ -260,7 +258,7 @@ class CountMatrix(PairCounts):
 
 
 class CommonPairs(NamedTuple):
-    """Pairs of columns (``left < right``) with a common row, each once, in no special order."""
+    """Distinct pairs of columns (``left < right``) with a common row, in any order."""
 
     left: NDArray[np.int32]
     right: NDArray[np.int32]
@@ -272,10 +270,10 @@ class CommonPairs(NamedTuple):
 
 
 class PairList(PairCounts):
-    """Counts over rows that are complete. Pairs without a common row take no memory.
+    """Counts without missing cells. Pairs without a common row take no memory.
 
-    Made of pairs, or of a sparse matrix with the pairs above its diagonal and the supports on it;
-    the other one is made on demand. Matrices can be added.
+    The counts come as pairs, or as a sparse matrix with supports on its diagonal and pairs above
+    it. The other form is made on demand. Matrices can be added.
     """
 
     def __init__(self, n_rows: int, supports: Counts, made_of: CommonPairs | Any) -> None:
@@ -330,18 +328,18 @@ class PairList(PairCounts):
 
     def for_pairs(self, left: Positions, right: Positions) -> Contingency:
         n_columns = len(self.supports)
-        # of most pairs, a matrix is read sooner than a list
+        # for most pairs, reading a matrix is quicker than a list
         matrix = self.to_matrix(4 * self.pairs.joint.itemsize * len(left))
         if matrix is not None:
             return self._with_supports(left, right, matrix[left, right])
-        # of a long list, to sort only the pairs of these columns is much quicker
+        # sorting only the pairs of these columns is much quicker than sorting a long list
         is_left, is_right = np.zeros((2, n_columns), np.bool_)
         is_left[left], is_right[right] = True, True
         near = np.flatnonzero(is_left[self.pairs.left] & is_right[self.pairs.right])
         listed = self.pairs.left[near].astype(np.int64) * n_columns + self.pairs.right[near]
         order = np.argsort(listed)
         wanted = left.astype(np.int64) * n_columns + right
-        # one more at the end, for those that are not in the list
+        # an entry at the end stands for pairs that are not listed
         place = np.append(order, -1)[np.searchsorted(listed, wanted, sorter=order)]
         is_listed = np.append(listed, -1)[place] == wanted
         joint = np.where(is_listed, np.append(self.pairs.joint[near], 0)[place], 0)
@@ -361,7 +359,7 @@ class PairList(PairCounts):
         return PairList(self.n_rows, supports, CommonPairs.concat([old, new.pairs]))
 
     def to_matrix(self, limit: int) -> Counts | None:
-        """Joint counts as a matrix without supports, if it takes no more than ``limit`` bytes."""
+        """Return a matrix of joint counts without supports, if it takes at most ``limit`` bytes."""
         m, (left, right, joint) = len(self.supports), self.pairs
         if joint.itemsize * m**2 > limit:
             return None
@@ -376,10 +374,10 @@ class PairList(PairCounts):
 
 @dataclass(frozen=True, eq=False)
 class MaskedCounts(PairCounts):
-    """Three matrices of counts, where cells are missing.
+    """Three matrices of counts if cells are missing.
 
-    Rows in which columns i and j are both true (``true``), in which i is true and j is known
-    (``true_known``), and in which both are known (``known``).
+    They count rows in which columns i and j are both true (``true``), in which i is true and j is
+    known (``true_known``), and in which both are known (``known``).
     """
 
     n_rows: int
@@ -411,8 +409,7 @@ class MaskedCounts(PairCounts):
         return Contingency(left, right, self.known[left, right], *ones)
 
     def rewritten(self, rewrite: Rewrite, total: Total) -> MaskedCounts:
-        # counts do not subtract where cells are missing: each new column is counted, and these
-        # come after the kept ones
+        # counts do not subtract if cells are missing: count each new column, after the kept ones
         kept = rewrite.plus[rewrite.keep_mask(len(self.true))]
         columns = np.arange(len(kept), rewrite.n_after)
         check_counts(rewrite.n_after, 3 * self.true.itemsize)
@@ -431,7 +428,7 @@ class MaskedCounts(PairCounts):
         )
 
 
-# What workers call must be functions of a module.
+# Workers can only call functions of modules.
 
 
 def _count_conjunctions(left: Positions, right: Positions, dtype: Any, part: Any) -> Any:
@@ -444,6 +441,6 @@ def _count_new_pairs(keeps: Any, dtype: Any, part: Any) -> Any:
 
 
 def count_borders(columns: Positions, dtype: Any, part: Any) -> Borders:
-    """Count some columns of a part with all, where cells are missing."""
+    """Count some columns of a part with all columns, if cells are missing."""
     counts = part.select(columns.tolist()).count_with(part)
     return tuple(np.asarray(each, dtype) for each in counts)  # type: ignore[return-value]

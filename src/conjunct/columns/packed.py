@@ -1,4 +1,4 @@
-"""Columns as packed bits; where cells are missing, with bits of where they are known."""
+"""Columns as packed bits; if cells are missing, with further bits of where they are known."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from conjunct.columns.kernel import (
 )
 from conjunct.columns.sizing import LISTED_BYTES, fits, merge_seconds
 
-# Fewer bytes than this are written faster than a thread starts.
+# Writing fewer bytes than this takes less time than starting a thread.
 _BYTES_PER_THREAD = 1 << 22
 
 
 class PackedColumns(Columns):
-    """One line of bits per column; joint counts are population counts of ``and``."""
+    """One line of bits per column. Joint counts are population counts of ``and``."""
 
     # the last conjunctions: left, right, columns
     _cache: tuple[Positions, Positions, Self] | None = None
@@ -63,7 +63,7 @@ class PackedColumns(Columns):
         n_columns: int,
         n_jobs: int | None = None,
     ) -> Self:
-        """Pack a table given in blocks of rows: ``block(start, stop)`` → Boolean array."""
+        """Pack a table in blocks of rows: ``block(start, stop)`` → Boolean array."""
         bits = kernel.pack_blocks(block, n_rows, n_columns, effective_n_jobs(n_jobs))
         return cls(bits, n_rows, n_jobs)
 
@@ -125,7 +125,7 @@ class PackedColumns(Columns):
 
     @property
     def everywhere(self) -> Bits:
-        """The line of a column that is true in every row."""
+        """The line of a column that is always true."""
         return pack_column(np.ones(self.n_rows, np.bool_))
 
     @property
@@ -170,7 +170,7 @@ class PackedColumns(Columns):
         return self._make_columns(line, rewrite.n_after)
 
     def _make_columns(self, line: Callable[[int], Bits], n_lines: int) -> Self:
-        """Make columns on all threads; ``line(k)`` is the k-th line."""
+        """Make columns on all threads. ``line(k)`` is the k-th line."""
         lines: list[Bits] = [self.empty_column] * n_lines
 
         def make(start: int, stop: int) -> None:
@@ -190,7 +190,7 @@ class PackedColumns(Columns):
         return MergedBits(self.bits, self.n_threads)
 
     def ones(self) -> Any:
-        """Return the columns as a sparse matrix of ones, column by column."""
+        """Return the columns as a sparse matrix of ones, in column order."""
         rows = [self.true_rows(k) for k in range(self.n_columns)]
         starts = np.cumsum([0, *map(len, rows)])
         every = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.int32)
@@ -202,7 +202,7 @@ class PackedColumns(Columns):
         return CountMatrix(self.n_rows, np.asarray(joint, dtype))
 
     def joint_counts(self, other: Self | None = None) -> Counts:
-        """Count rows in which a column of these and one of ``other`` (or of these) are true."""
+        """Count the rows of each column with each column of ``other``, by default these columns."""
         others = None if other is None else other.raw_columns
         return count_pairs(self.raw_columns, others, self.n_threads)
 
@@ -231,7 +231,7 @@ class PackedColumns(Columns):
         if bits.nbytes <= limit:
             yield self.with_raw_columns(bits)
             return
-        # of whole words, and so of at least 64 rows
+        # pieces of whole words, with at least 64 rows
         step = max(1, limit // max(self.n_columns, 1) // 8) * 8
         for start in range(0, bits.shape[1], step):
             some = np.ascontiguousarray(bits[:, start : start + step])
@@ -240,7 +240,7 @@ class PackedColumns(Columns):
 
 
 class MaskedLine(NamedTuple):
-    """A packed column: where it is true, and where it is known."""
+    """Bits of where a column is true, and where it is known."""
 
     true: Bits
     known: Bits
@@ -251,10 +251,10 @@ class MaskedLine(NamedTuple):
 
 
 class MaskedColumns(Columns):
-    """Two lines of bits per column, of which some cells are missing. What is true is known.
+    """Two lines of bits per column, with missing cells. True cells are known.
 
-    Conjunctions follow Kleene's logic: false where either part is false, otherwise missing where
-    either is. A pair of columns is judged in the rows in which both are known.
+    Conjunctions follow Kleene's logic: false if either part is false, otherwise missing if either
+    part is missing. Pairs of columns are judged in the rows in which both are known.
     """
 
     has_missing: ClassVar[bool] = True
@@ -365,7 +365,7 @@ class MaskedColumns(Columns):
         return MaskedCounts(self.n_rows, *(np.asarray(each, dtype) for each in counts))
 
     def count_with(self, other: Self) -> Iterator[Counts]:
-        """Yield the counts of these columns with others as ``Borders`` has them."""
+        """Yield the counts of these columns with others, in the order of ``Borders``."""
         for one in (self.true, self.known):
             for another in (other.true, other.known):
                 yield one.joint_counts(another)
@@ -384,7 +384,7 @@ class MaskedColumns(Columns):
         return Contingency(nothing, places, known, true_known, known_true, true)
 
     def count_null_rows(self) -> int:
-        # rows in which every column is known to be false
+        # count rows in which every column is known to be false
         false = [line.false for line in self.raw_columns]
         return int(self.true.with_raw_columns([np.bitwise_and.reduce(false)]).supports()[0])
 
@@ -406,7 +406,7 @@ class MaskedColumns(Columns):
 def pack_columns(
     cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Make columns from where each is true and where it is missing, ``None`` for nowhere."""
+    """Make columns from arrays of where each is true and where it is missing (None: nowhere)."""
     lines = (
         (pack_column(true), None if missing is None or not missing.any() else pack_column(~missing))
         for true, missing in cells
@@ -417,7 +417,7 @@ def pack_columns(
 def columns_of_lines(
     lines: Iterable[tuple[Bits, Bits | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Make columns from packed lines: where each is true, and where known, ``None`` for all."""
+    """Make columns from packed lines of where each is true, and where it is known (None: all)."""
     pairs = list(lines)
     values = PackedColumns([true for true, _ in pairs], n_rows, n_jobs)
     true = values.with_raw_columns(values.bits)
@@ -432,10 +432,9 @@ def columns_of_lines(
 
 
 class _MergedMasked:
-    """Counts do not subtract where cells are missing: three columns are counted for each merge.
+    """Columns with missing cells. Counts do not subtract, so each merge counts three columns.
 
-    Lines stand in one piece of memory with room for new ones: where column k is true at 2k, and
-    where it is known at 2k + 1.
+    All lines are in one array with room for new ones: column k is true at 2k, known at 2k + 1.
     """
 
     def __init__(self, columns: MaskedColumns) -> None:
@@ -463,21 +462,21 @@ class _MergedMasked:
 
 
 class MergedBits:
-    """Packed columns with room for new ones, in one piece of memory that the kernel reads."""
+    """Packed columns with room for new ones, in a single array that the kernel reads."""
 
     def __init__(self, bits: Bits, n_threads: int) -> None:
         self.n_lines = len(bits)
         self._n_threads = n_threads
-        self._lines = bits  # copied before the first merge, as they have no room
+        self._lines = bits  # the first merge copies them to make room
 
     def in_c(self) -> tuple[int, int, int, int] | None:
-        """Return how to count, where the lines are, their bytes and the room for them.
+        """Return the way to count, the address of lines, their size and their maximum number.
 
-        ``None`` where threads count, or where there is no C. What adds lines adds to ``n_lines``.
+        Return None if threads count or without C. The caller has to update ``n_lines``.
         """
         n, lines = self.n_lines, self._lines
         if n == len(lines):
-            # zeros that are written to only where a merge adds a line
+            # zeros take no memory until a merge writes a line
             self._lines = np.zeros((n + max(32, n // 4), lines.shape[1]), np.uint8)
             self._lines[:n] = lines
             lines = self._lines
@@ -502,16 +501,13 @@ class MergedBits:
 
 
 def merge_lists(ones: Any) -> MergedLists | CompiledLists:
-    """Return lists of rows, in C where it was built and counts fit in 32 bits."""
+    """Return lists of rows, in C if it was built and counts fit in 32 bits."""
     compiled = native_library is not None and counts_dtype(ones.shape[0]) is np.int32
     return CompiledLists(ones) if compiled else MergedLists(ones)
 
 
 class CompiledLists:
-    """Columns as lists of rows, and rows as lists of columns, in C.
-
-    A row counts as often as its weight says, if weights are given.
-    """
+    """Columns as lists of rows, and rows as lists of columns, in C. Rows may have weights."""
 
     def __init__(self, ones: Any, weights: NDArray[np.int32] | None = None) -> None:
         self._weights = weights  # C reads them
@@ -533,7 +529,7 @@ class CompiledLists:
 
 
 class MergedLists:
-    """The same without C: the row and the column of each one."""
+    """Lists without C: the row and the column of each one."""
 
     def __init__(self, ones: Any) -> None:
         self._n = ones.shape[1]

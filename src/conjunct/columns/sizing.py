@@ -1,7 +1,7 @@
-"""Estimates of time and memory before a fit begins, and the choice of a store by them.
+"""Estimates of time and memory before a fit, and the choice of a layout based on them.
 
-The figures are those of a machine of 2020 or later, within a factor of two or so; they need only
-tell minutes from seconds, and gigabytes from what is there. docs/scale.md derives them.
+The figures hold for machines of 2020 or later within a factor of about 2, which suffices to tell
+minutes from seconds. docs/scale.md derives them.
 """
 
 from __future__ import annotations
@@ -23,64 +23,62 @@ STORAGE_KINDS: tuple[StorageKind, ...] = ("auto", "dense", "sparse")
 
 _IN_C = native_library is not None
 
-# to look at a pair of columns in a matrix of counts, for each iteration; to pack a cell, and to
-# look for rows that are the same
+# to read a pair of columns in a matrix of counts, per iteration; to pack a cell and compare rows
 _CELL_SECONDS = 2e-8
 _PACK_SECONDS = 3e-9 if _IN_C else 4e-9
-# to count two ones in a row as a meeting of their columns, to look at a pair that met, and to
-# bring a one from columns to rows and back; to look at a row
+# to count a meeting of two columns in a row, to read a pair that met, and to move a one from
+# columns to rows and back; to read a row
 _MEETING_SECONDS, _MET_SECONDS, _ONE_SECONDS = (
     (3e-9, 8e-8, 2.4e-7) if _IN_C else (1e-8, 2.5e-7, 2.5e-7)
 )
 _ROW_SECONDS = 1e-7
 
-# A matrix of counts, that with conjunctions of m/2 pairs, that rewritten: 4 (1 + 9/4 + 9/4).
+# a matrix of counts, one with conjunctions of m/2 pairs, and a rewritten one: 4 (1 + 9/4 + 9/4)
 _MATRIX_BYTES = 22
-# Lines of the present and the next columns, and of conjunctions.
+# lines of the present columns, the next columns and the conjunctions
 _LINES = 3
-# A pair that met is listed (12 bytes), again in the next iteration, and with its evidence if it
-# passes; a one has its row, its value and a place by rows, before and after.
+# a pair that met (12 bytes), again in the next iteration, and with its evidence if it passes; a
+# one with its row, its value and its place by rows, before and after
 _MET_BYTES = 70
 _ONE_BYTES = 36
-# a row, where rows are looked for that are the same
+# a row, to find equal rows
 _ROW_BYTES = 50
 
-# to test a pair of columns before any merge, to take a one from a row when two columns are merged,
-# all that a merge takes beside, and how many times as many columns as at first there are on average
-# while a run goes on; about how many merges there are for each column, and at most, as most of many
-# columns are rare
+# to test a pair of columns before any merge, to remove a one from a row in a merge, and for the
+# rest of a merge; the average number of columns during a run as a multiple of that at first; the
+# approximate number of merges per column, and the maximum, as most of many columns are rare
 _TEST_SECONDS = 5e-8
 _MERGED_SECONDS = 1e-8
 _MERGE_SECONDS = 1.5e-4 if _IN_C else 1e-3
 _MERGED_COLUMNS = 10
 _MERGES = 5
 _MOST_MERGES = 4000
-# what each column takes besides: its name, its pattern, its place among the best pairs
+# other costs of a column: its name, its pattern, its place among the best pairs
 _COLUMN_SECONDS, _COLUMN_BYTES = 8e-6, 700
-# room for columns when merges begin, as a multiple of those at first; a pair that is listed, and in
-# the lists of both of its columns; a merge and its features; a pair of the tags that suggestions
-# are made of, and how many these are at most
+# room for columns at the first merge, as a multiple of their number; a listed pair, also in the
+# lists of both columns; a merge and its features; a pair of tags for suggestions, and the maximum
+# number of such tags
 _FIRST_ROOM = 1.25
 _TESTED_BYTES = 28
 _MERGE_BYTES = 8000
 _TAG_PAIR_BYTES, _MOST_TAGS = 60, 1000
 
 LARGEST_MATRIX = 1 << 28
-"""Bytes of a matrix of counts that grows with merges: beyond, pairs are held as lists."""
+"""Maximum bytes of a matrix of counts that grows with merges. Larger ones become lists of pairs."""
 
 LISTED_BYTES = 2 * _ONE_BYTES
-"""Bytes of a one where lists of rows are merged in place, twice what they hold."""
+"""Bytes of a one if lists of rows are merged in place, which takes twice their size."""
 
-# Columns from which the number of pairs that meet is estimated.
+# Sampled columns for the estimate of the number of pairs that meet.
 _SAMPLE = 64
 
-# Packed tables below this are made sooner than a choice.
+# Making a packed table below this size takes less time than a choice.
 _SMALL_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """About how much memory and time a fit takes, more if many features are made."""
+    """The approximate memory and time of a fit, which takes more if it makes many features."""
 
     n_bytes: int
     seconds: float
@@ -96,10 +94,10 @@ class CostEstimate:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of data, as far as it is known before counting.
+    """The size of data, as known before counting.
 
-    ``n_meetings`` is the sum, over rows, of the square of the number of ones.
-    ``n_common_pairs`` is about how many pairs of columns have a common row; 0 before a look.
+    ``n_meetings`` is the sum over rows of the squared number of ones. ``n_common_pairs`` estimates
+    the number of pairs of columns with a common row; it is 0 before a survey.
     """
 
     n_rows: int
@@ -111,16 +109,16 @@ class Size:
     def estimate_cost(
         self, kind: Kind, *, in_parts: bool = False, in_merges: bool = False
     ) -> CostEstimate:
-        """Estimate what a fit takes on one kind of store.
+        """Estimate the cost of a fit with one kind of layout.
 
-        Where pairs are taken together, the time is that of the first iteration. ``in_parts``: rows
-        are elsewhere, and only counts are here.
+        If pairs are merged together, the time is that of the first iteration. ``in_parts``: memory
+        holds only counts, not rows.
         """
         n_rows, m, n_pairs = self.n_rows, self.n_columns, self.n_common_pairs
         if kind == "dense":
             n_pairs = m**2 // 2
             rows = _LINES * m * line_bytes(n_rows) + _ROW_BYTES * n_rows
-            # pairs taken together are counted with their conjunctions
+            # pairs that are merged together are counted with their conjunctions
             counts = (4 if in_merges else _MATRIX_BYTES) * m**2
             seconds = m**2 * (n_rows / BIT_PAIRS_A_SECOND + _CELL_SECONDS)
             seconds += _PACK_SECONDS * n_rows * m
@@ -133,7 +131,7 @@ class Size:
             if kind == "sparse":
                 counts = _TESTED_BYTES * n_pairs
             if 4 * m**2 <= LARGEST_MATRIX // 4:
-                # a matrix with room for more columns
+                # the matrix has room for more columns
                 counts += int(4 * (_FIRST_ROOM * m) ** 2)
             counts += _COLUMN_BYTES * m + _MERGE_BYTES * n_merges
             counts += _TAG_PAIR_BYTES * min(m, _MOST_TAGS) ** 2
@@ -147,19 +145,19 @@ Sum = Callable[[Callable[[Any], Any]], Any]
 
 
 def survey_rows(total: Sum, n_columns: int) -> tuple[Size, Counts]:
-    """Return the size of columns as if no pair met, and their supports."""
+    """Return the size of columns as if no pair met, and the supports."""
     (n_rows, n_meetings), supports = total(_meetings_and_supports)
     return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), 0), supports
 
 
 def survey_size(total: Sum, n_columns: int) -> Size:
-    """Return the size of columns; a sample of columns says about how many pairs meet."""
+    """Return the size of columns, estimating the number of pairs that meet from a sample."""
     size, supports = survey_rows(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
     met = total(partial(_share_rows, sample)).nnz - np.count_nonzero(supports[sample])
     n_common_pairs = int(met * n_columns / max(len(sample), 1)) // 2
-    # each has a row of its own at least
+    # each pair that meets has at least one meeting
     return replace(size, n_common_pairs=min(n_common_pairs, (size.n_meetings - size.n_ones) // 2))
 
 
@@ -169,23 +167,23 @@ def _meetings_and_supports(part: Any) -> tuple[Counts, Counts]:
 
 
 def merge_seconds(n_rows: int, n_columns: int, n_ones: int) -> tuple[float, float]:
-    """Estimate how long the counts of a merge take, of bits and of lists of rows.
+    """Estimate the time to count a merge in bits and in lists of rows.
 
-    A merge counts one new column with all others: all bits of all columns, or the ones of the
-    rows that a column of average support has.
+    A merge counts one new column with all columns: all of their bits, or the ones in the rows of a
+    column with average support.
     """
     of_bits = _MERGED_COLUMNS * n_columns * n_rows / BIT_PAIRS_A_SECOND
     return of_bits, _MERGED_SECONDS * n_ones / max(n_columns, 1) * n_ones / max(n_rows, 1)
 
 
 def is_sparse(n_ones: int, n_rows: int, n_columns: int) -> bool:
-    """Return True if lists of rows, at 4 bytes per one, save much over one bit per cell."""
+    """Return True if lists of rows, at 4 bytes per one, take much less than one bit per cell."""
     packed = n_columns * line_bytes(n_rows)
     return packed > _SMALL_BYTES and 4 * n_ones < packed
 
 
 def fits(n_bytes: int, memory: int | None = None) -> bool:
-    """Return True if there is memory for that; a small amount is not worth a look."""
+    """Return True if there is enough memory. Small amounts are not checked."""
     if memory is not None:
         return n_bytes <= memory
     return n_bytes <= _SMALL_BYTES or n_bytes <= available_bytes()
@@ -197,15 +195,11 @@ def choose_storage(
     survey: Callable[[], Size] | None = None,
     memory: int | None = None,
 ) -> Kind:
-    """Choose the store to fit on: the one asked for, or the fastest that fits in memory.
+    """Choose the requested layout for a fit, or the fastest one that fits in memory.
 
-    ``survey`` gives the size with ``n_common_pairs``; it is called only if that matters. Rows are
-    in parts, and their counts may take ``memory`` bytes, if that is given.
-
-    Raises
-    ------
-    InputError
-        Where memory will not do.
+    ``survey`` returns the size with ``n_common_pairs``, and is called only if that matters. With
+    ``memory``, rows are in parts, and their counts may take this number of bytes. Memory that is
+    too small raises InputError.
     """
     in_parts = memory is not None
     if kind == "auto":
@@ -228,13 +222,13 @@ def choose_storage(
         advice = f"storage='sparse' takes {byte_text(of_lists)}"
     raise InputError(
         f"{size.n_rows} rows and {size.n_columns} columns with {size.n_ones} ones need about "
-        f"{byte_text(n_bytes)} of memory (storage={cheapest!r}), and "
+        f"{byte_text(n_bytes)} of memory (storage={cheapest!r}), but only "
         f"{byte_text(available)} is available: {advice}"
     )
 
 
 def check_counts(n_columns: int, pair_bytes: int) -> None:
-    """Refuse counts of all pairs of columns, and the next ones, that memory will not hold."""
+    """Refuse counts of all pairs of columns that do not fit in memory twice."""
     n_bytes = 2 * pair_bytes * n_columns**2
     if not fits(n_bytes):
         raise counts_too_large(n_columns, n_bytes, available_bytes())
@@ -243,19 +237,19 @@ def check_counts(n_columns: int, pair_bytes: int) -> None:
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
     """Return the error that the counts of all pairs do not fit in memory."""
     return InputError(
-        f"the counts of {n_columns} columns need {byte_text(n_bytes)} of memory, and "
+        f"the counts of {n_columns} columns need {byte_text(n_bytes)} of memory, but only "
         f"{byte_text(memory)} is left: allow more memory, leave out rare columns, or limit the "
         f"features with max_iter or max_length"
     )
 
 
 def check_packed_size(n_rows: int, n_columns: int) -> None:
-    """Refuse columns that the available memory will not hold as packed bits."""
+    """Refuse columns that do not fit in memory as packed bits."""
     n_bytes = n_columns * line_bytes(n_rows)
     if not fits(n_bytes):
         raise InputError(
-            f"{n_rows} rows and {n_columns} columns need {byte_text(n_bytes)} of memory at one bit "
-            f"per cell, and {byte_text(available_bytes())} is available: use fewer columns or rows"
+            f"{n_rows} rows and {n_columns} columns need {byte_text(n_bytes)} of memory, but only "
+            f"{byte_text(available_bytes())} is available: use fewer columns or rows"
         )
 
 

@@ -1,4 +1,4 @@
-"""Columns as lists of the rows in which they are true, and the choice between lists and bits."""
+"""Columns as lists of rows, and the choice between lists and bits."""
 
 from __future__ import annotations
 
@@ -44,27 +44,24 @@ from conjunct.columns.sizing import (
 from conjunct.errors import InputError
 
 RowList = NDArray[np.int32]
-"""The rows in which a column is true, rising."""
+"""The rows in which a column is true, in ascending order."""
 Ones = Any
-"""A scipy ``csc_array`` whose stored cells are all 1 and in order (int32)."""
+"""A ``csc_array`` of SciPy whose stored cells are sorted and all 1 (int32)."""
 
-# Meetings of two columns in a row that are counted together, at about 20 bytes each.
+# Meetings of columns that are counted together, at about 20 bytes each.
 _AT_ONCE = 1 << 22
-# Fewer meetings than this are counted faster than a thread starts.
+# Counting fewer meetings than this takes less time than starting a thread.
 _PER_THREAD = 1 << 20
-# Columns whose rows are taken together: there may be very many, and most of them are short.
+# Columns whose rows are selected together: there may be very many, mostly short ones.
 _LINES_AT_ONCE = 256
-# Lists are there by rows and by columns, with a value beside each row.
+# Lists exist by rows and by columns, with a value for each entry.
 _COPIES = 4
-# A matrix of counts below this is made sooner than the data is surveyed.
+# Making a matrix of counts below this size takes less time than a survey of the data.
 _SMALL_BYTES = 1 << 24
 
 
 class SparseColumns(Columns):
-    """One list of rows per column; joint counts are those of a sparse matrix product.
-
-    Memory and time follow the number of ones, not of cells.
-    """
+    """One list of rows per column. Memory and time depend on the number of ones, not of cells."""
 
     kind: ClassVar[Kind] = "sparse"
     # a merge only moves rows from one list to another
@@ -72,14 +69,14 @@ class SparseColumns(Columns):
 
     @classmethod
     def from_ones(cls, ones: Ones, n_jobs: int | None = None) -> Self:
-        """Take a matrix of ones; its lists are made on demand."""
+        """Use a matrix of ones, whose lists are made on demand."""
         columns = cls.__new__(cls)
         columns.ones, columns.n_rows, columns.n_jobs = ones, ones.shape[0], n_jobs
         return columns
 
     @classmethod
     def from_matrix(cls, matrix: Any, n_jobs: int | None = None) -> Self:
-        """Read a SciPy sparse matrix, whose stored cells that are not 0 are true."""
+        """Read a sparse matrix of SciPy. Cells that are not 0 are true."""
         columns = sp.csc_array(matrix, copy=getattr(matrix, "format", None) == "csc")
         columns.sum_duplicates()
         columns.eliminate_zeros()
@@ -87,7 +84,7 @@ class SparseColumns(Columns):
         listed = cls.from_arrays((columns.indptr, rows), columns.shape[0], n_jobs)
         is_by_rows = isinstance(matrix, sp.csr_array) and matrix.has_sorted_indices
         if is_by_rows and matrix.nnz == len(rows):
-            # nothing was zero or there twice: these are the rows, which need not be made again
+            # there were no zeros or duplicates: keep these rows instead of making them again
             ones = listed.ones.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr
             listed.rows_matrix = sp.csr_array(ones, shape=matrix.shape)
         return listed
@@ -111,11 +108,11 @@ class SparseColumns(Columns):
         return cls.from_ones(columns.to_bits().ones(), columns.n_jobs)
 
     def arrays(self) -> Arrays:
-        """Return where each column starts, and the rows of all."""
+        """Return the starts of columns, and the rows of all columns."""
         return self.ones.indptr, self.ones.indices
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # one list of all columns: thousands of short ones are slow to send
+        # send one list of all columns, because thousands of short ones are slow
         return type(self).from_arrays, (self.arrays(), self.n_rows, self.n_jobs)
 
     @property
@@ -226,11 +223,11 @@ class SparseColumns(Columns):
         return self.new_pair_counts(np.zeros(self.n_columns, np.bool_), dtype)
 
     def new_pair_counts(self, keeps: Mask, dtype: DTypeLike | None = None) -> PairList:
-        """Count columns that are not kept, alone and in the pairs in which one of them is."""
+        """Count new columns, alone and in all pairs with at least one of them."""
         ones, rows = self.ones, self.rows_matrix
         new = np.flatnonzero(~keeps).astype(np.int32)
         meetings = ones[:, new].T @ np.diff(rows.indptr).astype(np.int64)
-        # a column is in as many pairs as there are columns, or meetings in its rows, at most
+        # a column has at most as many pairs as there are columns, or meetings in its rows
         room = np.minimum(meetings, len(keeps))
         arrays = [
             np.ascontiguousarray(array, kind)
@@ -272,7 +269,7 @@ class SparseColumns(Columns):
     def joint_with_first(self, other: Self) -> Counts:
         is_there = np.zeros(self.n_rows, np.bool_)
         is_there[self.raw_columns[0]] = True
-        # how many of the rows up to each line are there; a matrix of ones would stay with a part
+        # running counts of common rows; a matrix of ones would stay with a part in memory
         rows = np.concatenate([self.empty_column, *other.raw_columns])
         upto = np.append(0, np.cumsum(is_there[rows]))
         ends = np.append(0, np.cumsum(other.supports()))
@@ -315,7 +312,7 @@ class SparseColumns(Columns):
 
     @cached_property
     def _size(self) -> Size:
-        # needed to choose a store, and again to say what it takes
+        # needed twice: to choose a layout, and to estimate its cost
         return survey_size(self.total, self.n_columns)
 
     def row_lengths(self) -> Counts:
@@ -334,11 +331,11 @@ class SparseColumns(Columns):
 
 
 def _is_among(some: RowList, others: RowList) -> NDArray[np.bool_]:
-    """Return which of some rows are among the others."""
+    """Return True for each row that is among other rows."""
     if not len(others):
         return np.zeros(len(some), np.bool_)
     if len(some) > len(others):
-        # search for each of the few among the many
+        # search the longer list for the rows of the shorter one
         place = np.searchsorted(some, others)
         place[place == len(some)] = 0
         among = np.zeros(len(some), np.bool_)
@@ -350,9 +347,9 @@ def _is_among(some: RowList, others: RowList) -> NDArray[np.bool_]:
 
 
 def _sum_words(rows: Any, seed: int = 0) -> NDArray[np.uint64]:
-    """Return the sum of a random word for each column of a row: equal for equal rows.
+    """Sum the random words of the columns of each row.
 
-    The sums of two different rows are equal with a probability of 2⁻⁶⁴ over the words.
+    The sums of two different rows are equal with a probability of 2⁻⁶⁴.
     """
     word = random_words(rows.shape[1], seed)
     upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(word[rows.indices])])
@@ -382,15 +379,15 @@ def _multiply(ones: Any, rows: Any, keeps: Mask, new: NDArray[np.int32]) -> Comm
 
 
 _BY_KIND: dict[str, type[Columns]] = {"dense": PackedColumns, "sparse": SparseColumns}
-# The earlier ones can be kept in the layout of the later ones.
+# Each layout can hold the columns of the earlier ones.
 _LAYOUTS: tuple[type[Columns], ...] = (PackedColumns, SparseColumns, MaskedColumns)
 _NO_GAPS_IN_SPARSE = "sparse storage keeps no missing cells: use storage='auto'"
 
 
 def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False) -> Columns:
-    """Return the columns in the layout asked for, or (``"auto"``) in the better one.
+    """Return the columns in the requested layout, or (``"auto"``) in the better one.
 
-    ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
+    ``counts``: choose the layout for counting pairs of columns, too.
     """
     if isinstance(columns, MaskedColumns):
         if kind == "sparse":
@@ -401,13 +398,13 @@ def convert_layout(columns: Columns, kind: StorageKind, *, counts: bool = False)
             return SparseColumns.of(columns)
         if not counts or choose_storage(columns.size(), kind) == "dense":
             return columns
-        # that is an estimate for rows of equal length; the lists give the true lengths
+        # this assumed rows of equal length, but lists show their true lengths
         better = convert_layout(SparseColumns.of(columns), kind, counts=True)
         return better if isinstance(better, SparseColumns) else columns
     listed = SparseColumns.of(columns)
     choice: str = kind
     if counts:
-        # as if no pair had a common row, which is seen at once
+        # a quick lower bound, as if no pair had a common row
         least, _ = survey_rows(listed.total, listed.n_columns)
         choice = choose_storage(least, kind, listed.size)
     elif kind == "auto":
@@ -423,9 +420,9 @@ def layout_for_parts(
     memory: int,
     total: Callable[[Callable[[Any], Any]], Any],
 ) -> type[Columns]:
-    """Choose one layout for all parts, if counts may take ``memory`` bytes.
+    """Choose one layout for all parts, with at most ``memory`` bytes for counts.
 
-    ``total`` adds up what is counted in each part.
+    ``total`` adds up the results of a function of each part.
     """
     if MaskedColumns in layouts:
         if kind == "sparse":
@@ -441,12 +438,12 @@ def layout_for_parts(
 
 
 def find_layout(name: str) -> type[Columns]:
-    """Return the layout whose class has that name, for parts that are sent as arrays."""
+    """Return the layout whose class has this name, for parts that are sent as arrays."""
     return next(layout for layout in _LAYOUTS if layout.__name__ == name)
 
 
 def concat_rows(parts: Sequence[Columns]) -> Columns:
-    """Concatenate successive parts, in the one layout that can hold all of them."""
+    """Concatenate successive parts, in a layout that can hold all of them."""
     if len(parts) == 1:
         return parts[0]
     layout: type[Columns] = max(map(type, parts), key=_LAYOUTS.index)
@@ -459,7 +456,7 @@ def concat_parts(parts: Iterable[Columns], limit: int) -> Iterator[Columns]:
     for part in parts:
         if some:
             last = some[-1]
-            # bits would move if the last word were not full
+            # bits can only be appended to full words
             is_apart = type(last) is not type(part) or (last.kind == "dense" and last.n_rows % 64)
             if is_apart or sum(one.work_bytes for one in some) >= limit:
                 yield concat_rows(some)

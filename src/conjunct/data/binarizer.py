@@ -1,4 +1,4 @@
-"""Any table made Boolean, as a scikit-learn transformer."""
+"""The scikit-learn transformer that makes any table Boolean."""
 
 from __future__ import annotations
 
@@ -62,50 +62,50 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Binarizer(TransformerMixin, BaseEstimator):
-    """Make every column of a table Boolean, under names a person can read.
+    """Make every column of a table Boolean, with readable names.
 
     - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
-    - Words become ``colour = red``, ``colour = green``, …; rare ones together ``colour = other``.
-      Two words are both kept: ``sex = female``, ``sex = male``.
+    - Words become ``colour = red``, ``colour = green``, …; rare words share ``colour = other``.
+      Of two words, both are kept: ``sex = female``, ``sex = male``.
     - Whole numbers of at most ten values become ``rating = 4``; other numbers become intervals,
       ``age in [30, 45)``, or steps, ``age ≥ 30``, with round edges. Numbers in text may have a
       currency, a percent sign or commas between thousands.
     - Dates become ``born year``, ``born month``, ``born weekday`` and, if there are times,
       ``born hour``.
-    - Lists, and cells such as ``sea;sky`` if tags come again, become ``topics: sea``, …
-    - Free text, constant columns, and those that name or number the rows are left out.
+    - Lists become ``topics: sea``, …; so do cells such as ``sea;sky`` if their tags recur.
+    - Free text, constant columns, and columns that name or number the rows are left out.
 
     A missing cell stays missing in every feature of its column.
 
     Parameters
     ----------
     binning : {"quantile", "width", "kmeans"}, default="quantile"
-        Intervals of about equally many rows, of equal width, or around one-dimensional means.
+        Make intervals with about equal numbers of rows, of equal width, or by k-means.
     n_bins : int, default=4
         Number of intervals of a column of numbers.
     cumulative : bool, default=False
         Features ``age ≥ 30`` instead of intervals.
     edges : dict of str to list of float, optional
-        Edges for some columns, in place of those found.
+        Edges of some columns, instead of computed ones.
     min_frequency : int or float, default=1
-        Words on fewer rows (or, below 1, on a smaller share of them) are rare.
+        Words in fewer rows (or, below 1, in a smaller share of the rows) are rare.
     max_categories : int, default=20
-        Words beyond this number of features of a column are rare, the least frequent first.
+        Maximum number of features of a column of words. The least frequent words are rare.
     rare_categories : {"group", "drop"}, default="group"
-        Whether rare words share one feature or have none.
+        Give the rare words one feature together, or no feature.
     date_parts : sequence of {"year", "month", "weekday", "hour"}
-        What to look at in dates.
+        Parts of dates that become features.
     categorical : sequence of str
-        Columns to take as words, even if they hold numbers, dates or lists: codes, years.
+        Columns to read as words even if they hold numbers, dates or lists: codes, years.
     tags : sequence of str
-        Columns to take as lists of tags, even if that is not obvious.
+        Columns to read as lists of tags, even if they do not look like it.
 
     Attributes
     ----------
     rules_ : tuple of rules
-        What is done to each column.
+        How each column becomes features.
     dropped_ : tuple of Dropped
-        ``column`` and ``reason`` of those that make no feature.
+        ``column`` and ``reason`` of each column that makes no feature.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -177,9 +177,9 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``, as a data frame or an array, like ``X``.
 
-        Words never seen in ``fit`` make every feature of their column false, with a warning.
-        A missing cell is null in a data frame and NaN in an array, which then is one of floats.
-        In pandas the columns are always of its nullable type, ``boolean``.
+        If a word was not seen in ``fit``, all features of its column are false, with a warning.
+        Missing cells are null in a data frame, and NaN in an array, which then holds floats.
+        In pandas, columns always have the nullable type ``boolean``.
         """
         check_is_fitted(self)
         data = self._validate(X, reset=False)
@@ -233,11 +233,11 @@ class Binarizer(TransformerMixin, BaseEstimator):
     def from_rules(
         cls, parameters: Mapping[str, Any], found: Iterable[tuple[str, list[ColumnRule] | Dropped]]
     ) -> Self:
-        """Return a fitted Binarizer, given the rules of each column; for readers of files."""
+        """Make a fitted Binarizer from the rules of each column. Readers of files use it."""
         return cls(**parameters).settings()._keep(list(found), named=True)
 
     def describe_dropped(self) -> str:
-        """Return a note about the columns that make no feature though they vary, or nothing."""
+        """Describe the columns that vary but make no feature. Return "" if there are none."""
         dropped = [d for d in self.dropped_ if not d.reason.startswith("every ")]
         if not dropped:
             return ""
@@ -251,7 +251,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # rules as plain values, which every way to save knows
+        # pickle and skops can save plain values
         state: dict[str, Any] = super().__getstate__()
         plain = {name: msgspec.to_builtins(state[name]) for name in _RULES if name in state}
         return {**state, **plain}
@@ -295,16 +295,16 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     @property
     def changes_columns(self) -> bool:
-        """Return True if some column does not stay as it is."""
+        """Return True if some column is changed or left out."""
         return bool(self.dropped_) or not all(isinstance(r, BooleanRule) for r in self.rules_)
 
     def source_of(self, feature: str) -> str:
         """Return the raw column behind a feature."""
-        made_of = (rule.column for rule in self.rules_ if feature in rule.names())
-        return next(made_of, feature)
+        sources = (rule.column for rule in self.rules_ if feature in rule.names())
+        return next(sources, feature)
 
     def get_variables(self) -> dict[str, tuple[str, ...]]:
-        """Return the features that exclude each other, by the variable they are values of.
+        """Return the variables: sets of features that exclude each other.
 
         Examples
         --------
@@ -318,7 +318,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return group_by_variable(iter_feature_variables(self.rules_))
 
     def settings(self) -> Self:
-        """Return this, after checking its parameters."""
+        """Check the parameters, and return self."""
         check_parameters(self)
         for column, edges in (self.edges or {}).items():
             numbers = list(edges)
@@ -380,7 +380,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
 
 def apply_rules(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
-    """Yield each feature that rules make of a column, and where it is missing."""
+    """Yield each feature that rules make from a column, and where it is missing."""
     unknown: dict[str, None] = {}
     for rule in rules:
         made = rule.apply(column)
@@ -389,10 +389,10 @@ def apply_rules(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[M
             yield feature & ~made.missing, made.missing
     if unknown:
         shown = ", ".join(map(repr, list(unknown)[:3])) + (", …" if len(unknown) > 3 else "")
-        words = "1 word that was" if len(unknown) == 1 else f"{len(unknown):,} words that were"
+        words = "1 word" if len(unknown) == 1 else f"{len(unknown):,} words"
         warnings.warn(
-            f"column {column.name!r} holds {words} not seen in fit "
-            f"({shown}): all its features are false there",
+            f"column {column.name!r} holds {words} not seen in fit ({shown}): "
+            "its features are false in these rows",
             ConjunctWarning,
             stacklevel=2,
         )

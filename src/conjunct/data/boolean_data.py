@@ -1,4 +1,4 @@
-"""Boolean data: columns with names, made from any container or file, and converted to any."""
+"""Boolean data: named columns, read from any container or file, and converted to any."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ class Ids(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BooleanData:
-    """Rows of Boolean features with names. ``BooleanData.from_data`` makes it of anything.
+    """Rows of named Boolean features. ``BooleanData.from_data`` makes it from any data.
 
     Attributes
     ----------
     names : tuple of str
         Names of the features.
     columns : Columns
-        Their cells: bits, two bits where cells are missing, or lists of rows for many rare tags;
-        in parts, where rows are on disk or on a cluster.
+        Their cells: bits, two bits if cells are missing, or lists of rows for many rare tags.
+        Rows on disk or on a cluster are in parts.
     ids : Ids or None
         ``name`` and ``values`` of a column that names the rows.
     preparation : Preparation
-        How the features came from raw data. Models fitted on the data keep and save it.
+        The steps from raw data to the features. Models fitted on the data keep and save them.
     tags : bool
-        Whether a feature that is not there is false (tags, baskets) rather than unknown.
+        True if absent features are false, as in tags and baskets, and not unknown.
     rules : CellRules
-        How cells of other rows are read.
+        The rules for reading cells of other rows.
     has_names : bool
-        Whether the names are the data's own; otherwise they are x0, x1 and so on.
+        True if the data has names. Otherwise they are x0, x1 and so on.
 
     Examples
     --------
@@ -107,22 +107,22 @@ class BooleanData:
         Parameters
         ----------
         X : path, array, data frame, sparse matrix, list of baskets, stream or Dask collection
-            What is not Boolean in a data frame or a file is made Boolean by a Binarizer.
+            A Binarizer makes other columns of data frames and files Boolean.
         binarizer : Binarizer, optional
-            Says how that is done. One that is not fitted is fitted; by default, a new one is.
+            The Binarizer to use, which is fitted first if necessary; by default, a new one.
         threshold : float, optional
-            Take values above this number as true, instead.
+            Read values above this number as true, without a Binarizer.
         missing : {"pairwise", "false", "raise"}, default="pairwise"
-            Keep missing cells, take them as false, or refuse them.
+            Keep missing cells, read them as false, or refuse them.
         **options
-            For files, those of :func:`conjunct.files.read_boolean`.
+            For files, the options of :func:`conjunct.files.read_boolean`.
         """
         CUTOFF.check("threshold", threshold)
         if binarizer is not None and threshold is not None:
-            raise InputError("a binarizer and threshold= exclude each other: give one of them")
+            raise InputError("pass either a binarizer or threshold=, not both")
         if isinstance(X, str | os.PathLike):
             if threshold is not None:
-                raise InputError("threshold= is for data in memory: give a binarizer for a file")
+                raise InputError("threshold= is for data in memory: pass a binarizer for a file")
             data: BooleanData = SOURCES["file"].read(X, binarizer=binarizer, **options)
             return cls.read(data, CellRules(None, missing))
         if options:
@@ -139,7 +139,7 @@ class BooleanData:
     def read_any(
         cls, X: Any, rules: CellRules, *, counts: bool = False
     ) -> tuple[Container, BooleanData]:
-        """Read cells from any container, after making a raw table Boolean, which is returned too.
+        """Read any container, after making a raw table Boolean. Return the container used, too.
 
         A table is raw if some cell is neither Boolean nor missing.
         """
@@ -161,16 +161,16 @@ class BooleanData:
 
     @classmethod
     def read(cls, X: Any, rules: CellRules, *, counts: bool = False) -> BooleanData:
-        """Read cells that are Boolean already, from any container; refuse others by name.
+        """Read Boolean cells from any container. Errors name other cells.
 
-        ``counts`` says that pairs of columns will be counted, which takes more than to hold them.
+        ``counts``: choose the storage for counting pairs of columns, too.
         """
         container = container_of(X)
         names = container.names
         if names:
             check_distinct(names)
         if container.names_itself and not names:
-            raise InputError("no basket has an item (0 feature(s)): at least 1 is needed")
+            raise InputError("the baskets have no items (0 feature(s)): at least 1 is needed")
         known = names or tuple(map("x{}".format, range(container.n_columns)))
         return cls(
             known,
@@ -186,12 +186,12 @@ class BooleanData:
     def without_rows(
         cls, names: Sequence[str], rules: CellRules, preparation: Preparation | None = None
     ) -> BooleanData:
-        """Return data without rows, which tells how other rows are read."""
+        """Return data without rows, which can read other rows."""
         nothing = PackedColumns(np.zeros((len(names), 0), np.uint8), 0)
         return cls(tuple(names), nothing, None, preparation or Preparation(), rules=rules)
 
     def read_like(self, X: Any) -> BooleanData:
-        """Return other rows with the same features, read and prepared as these were."""
+        """Read and prepare other rows in the same way, with the same features."""
         container = container_of(prepare(self.preparation, self.names, X))
         if container.lazy is not None and self.preparation.binarizer is not None:
             is_raw = set(container.names or ()) != set(self.names)
@@ -211,9 +211,7 @@ class BooleanData:
             Give data frames a type that allows missing cells, even if no cell is missing.
         """
         if isinstance(self.columns, PartitionedColumns):
-            raise InputError(
-                "these rows are in parts: fit accepts them, but they cannot be converted"
-            )
+            raise InputError("rows in parts cannot be converted: pass them to fit")
         if not isinstance(container, str):
             return container_of(container).write(self.columns, self.names, nullable=nullable)
         if container == "numpy":
@@ -246,10 +244,10 @@ class BooleanData:
 
     @property
     def variables(self) -> tuple[str | None, ...]:
-        """Return the variable of each feature, as the Binarizer says; () where it says none.
+        """Return the variable of each feature from the Binarizer; () if there are none.
 
-        Features of one variable exclude each other: the words of a category, the intervals of a
-        number. A plain tag has none. A fit recognises variables where the data names none.
+        Features of one variable exclude each other: the words of a category, or the intervals of a
+        number. A plain tag has no variable. A fit recognises further variables by itself.
         """
         return self.preparation.variables_of(self.names)
 
@@ -273,7 +271,7 @@ class BooleanData:
         return supports
 
     def align(self, names: Sequence[str]) -> BooleanData:
-        """Return the features called ``names``, in that order; absent tags as false."""
+        """Return the features called ``names``, in that order. Absent tags are false."""
         if tuple(names) == self.names:
             return self
         position = {name: k for k, name in enumerate(self.names)}
@@ -283,17 +281,16 @@ class BooleanData:
         return replace(self, names=tuple(names), columns=columns)
 
     def fit_cleaner(self, cleaner: TagCleaner) -> TagCleaner:
-        """Fit a cleaner to the names of the columns, each of which is a tag."""
+        """Fit a cleaner to the column names, which are tags."""
         if self.preparation.binarizer is not None:
             raise InputError(
                 "only tags can be cleaned: some columns are not Boolean, or were left out; "
-                "name those that are tags"
+                "name the columns that are tags"
             )
-        counts = map(int, self.supports())
-        return cleaner.fit_counts(dict(zip(self.names, counts, strict=True)))
+        return cleaner.fit_counts(dict(zip(self.names, self.supports().tolist(), strict=True)))
 
     def clean(self, cleaner: TagCleaner) -> BooleanData:
-        """Return tags in their clean spelling: a row has one if it had any of its spellings."""
+        """Return tags in their clean spelling. A row has a tag if it had any spelling of it."""
         lines: dict[str, Any] = {}
         for name, line in zip(self.names, self.columns.raw_columns, strict=True):
             tag = cleaner.clean(name)
@@ -311,13 +308,13 @@ class BooleanData:
             return {}
         counts: dict[str, int] = {}
         for name, known in zip(self.names, self.columns.count_known().tolist(), strict=True):
-            # a missing cell is missing in each feature that was made of it
+            # a missing cell is missing in each feature of its column
             source = self.preparation.source_of(name)
             counts[source] = max(counts.get(source, 0), self.n_rows - known)
         return {name: count for name, count in counts.items() if count}
 
     def refuse_missing(self, among: Mask | None = None) -> None:
-        """Raise an error that names the first missing cell, of all rows or ``among`` some."""
+        """Raise an error for the first missing cell in all rows, or in those ``among``."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
             missing = missing if missing is None or among is None else missing & among
@@ -327,7 +324,7 @@ class BooleanData:
 
 
 class _Header:
-    """The names of a table in the way in which scikit-learn before 1.9 asks for them."""
+    """The names of a table, in the form that scikit-learn before 1.9 expects."""
 
     def __init__(self, table: nw.DataFrame[Any]) -> None:
         self.names, self.shape = table.columns, table.shape
@@ -343,8 +340,8 @@ _ASKS_FOR_HEADERS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Keep the number and names of the columns of X in an estimator, or compare them."""
-    if _ASKS_FOR_HEADERS:  # which polars 2 no longer gives
+    """Store the number and names of columns in an estimator, or compare them."""
+    if _ASKS_FOR_HEADERS:  # polars 2 no longer has them
         table = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and not hasattr(X, "__dataframe__"):
             X = _Header(table)
@@ -352,7 +349,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 class BooleanDataContainer(Container):
-    """Boolean data itself, or made of a raw data frame: what comes out then is one of its kind."""
+    """Boolean data, maybe made from a raw data frame: results then are data frames, too."""
 
     names_itself = True
 
@@ -388,7 +385,7 @@ class BooleanDataContainer(Container):
 
 
 class PartitionedContainer(Container):
-    """Rows that some engine holds in parts."""
+    """Rows that an engine holds in parts."""
 
     def __init__(self, engine: Engine, data: Any) -> None:
         self.engine, self.data = engine, data
@@ -451,31 +448,29 @@ class PartitionedContainer(Container):
 
 @dataclass(frozen=True)
 class ReadPart:
-    """The columns of a part, read here or on a worker."""
+    """Reader of the columns of a part, here or on a worker."""
 
     names: tuple[str, ...]
     rules: CellRules
     preparation: Preparation = field(default_factory=Preparation)
     source: tuple[str, ...] | None = None
-    """The names of the columns of a part, where it has others."""
+    """The column names to give to a part, if it has other names."""
 
     def __call__(self, data: Any) -> Columns:
         rows = wrap_rows(data)
         rows = rows if self.source is None else rows.rename(self.source)
-        columns = read_part(self.preparation, self.names, self.rules, rows)
-        # the storage that is quick to read; which one is best for counting depends on all parts
+        rows = wrap_rows(prepare(self.preparation, self.names, rows))
+        columns = rows.columns(self.names, self.rules)
+        # a storage that is quick to read; the best one for counting depends on all parts
         return columns if isinstance(data, BooleanData) else convert_layout(columns, "auto")
 
 
-# Files stand above data. What reads them enters itself here and is found by the folder's name.
+# The reader of files is in a folder above, and enters itself here.
 SOURCES: Registry[Any] = Registry("source", "conjunct.files.reading")
 
 
 def container_of(X: Any) -> Container:
-    """Return what was given as a container, after checking its shape as scikit-learn does.
-
-    Cells are checked when they are read.
-    """
+    """Wrap data in a container, and check its shape. Cells are checked when they are read."""
     if isinstance(X, Container):
         return X
     engine = None if type(X) is np.ndarray else engine_of(X)
@@ -487,16 +482,16 @@ def container_of(X: Any) -> Container:
 
 
 def wrap_rows(data: Any) -> Container:
-    """Return rows in memory as a container; it may have no rows, as some parts do."""
+    """Wrap rows that are in memory. Some parts have no rows."""
     if isinstance(data, Container):
         return data
     return BooleanDataContainer(data) if isinstance(data, BooleanData) else wrap_data(data)
 
 
 def apply_binarizer(container: Frame, binarizer: Binarizer | None = None) -> BooleanData:
-    """Make a data frame Boolean with a Binarizer, which is fitted if it is not yet."""
+    """Make a data frame Boolean with a Binarizer, which is fitted first if necessary."""
     fitted = fit_binarizer(container, binarizer)
-    # one by one: to ``select``, a name such as * is a pattern
+    # read one by one, because ``select`` takes a name such as * as a pattern
     columns = container.raw_columns(list(fitted.feature_names_in_))
     return BooleanData(
         tuple(fitted.get_feature_names_out()),
@@ -506,7 +501,7 @@ def apply_binarizer(container: Frame, binarizer: Binarizer | None = None) -> Boo
 
 
 def fit_binarizer(container: Container, binarizer: Binarizer | None = None) -> Binarizer:
-    """Return a Binarizer fitted to a raw table, whose columns are read a few at a time."""
+    """Fit a Binarizer to a raw table, reading a few columns at a time."""
     from conjunct.data.binarizer import Binarizer
     from conjunct.data.column_rules import rules_for
 
@@ -519,9 +514,9 @@ def fit_binarizer(container: Container, binarizer: Binarizer | None = None) -> B
 
 
 def prepare(wanted: Preparation, names: Sequence[str], X: Any) -> Any:
-    """Make raw data Boolean, and clean its tags, as was done for other rows.
+    """Make raw data Boolean and clean its tags, by steps that were fitted to other rows.
 
-    Lazy tables stay raw, because they compute features by expressions.
+    Lazy tables stay raw, because expressions compute their features.
     """
     if isinstance(X, BooleanData) or (wanted.binarizer is None and wanted.cleaner is None):
         return X
@@ -546,29 +541,22 @@ def prepare_raw(container: Container, binarizer: Binarizer | None = None) -> Con
     return container.prepare(fit_binarizer(container, binarizer))
 
 
-def read_part(
-    preparation: Preparation, names: tuple[str, ...], rules: CellRules, data: Any
-) -> Columns:
-    """Return the columns of some rows of a table, here or on a worker."""
-    return wrap_rows(prepare(preparation, names, wrap_rows(data))).columns(names, rules)
-
-
 @dataclass(frozen=True)
 class DataSummary:
-    """A Boolean table in numbers.
+    """Summary of a Boolean table.
 
     Attributes
     ----------
     n_rows, n_distinct_rows, n_features, n_missing : int
-        Features are the Boolean columns; missing cells are those of the raw ones.
+        Features are Boolean columns. Missing cells are counted in raw columns.
     columns : dict of str to int
         Number of raw columns of each kind.
     dropped : tuple of Dropped
-        Raw columns that made no feature, and why.
+        Raw columns that made no feature, and the reasons.
     rare : dict of str to int
-        Number of rare words by column, in one feature together or in none.
+        Number of rare words by column.
     constant : tuple of str
-        Features with one value only: they are never paired.
+        Features with a single value, which are never paired.
     density : float
         Share of observed cells that are true.
     n_bytes : int
@@ -576,9 +564,8 @@ class DataSummary:
 
     Examples
     --------
-    >>> from conjunct import UFC
-    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
     >>> from conjunct import BooleanData, DataSummary
+    >>> rows = [["fork", "knife"]] * 40 + [["cup"]] * 60
     >>> summary = DataSummary.of(BooleanData.from_data(rows))
     >>> summary.n_rows, summary.n_distinct_rows
     (100, 2)

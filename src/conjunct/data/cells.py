@@ -1,4 +1,4 @@
-"""Cells: the one place that decides what is missing, Boolean, a number, a word or a date."""
+"""Cells of any table: which are missing, Boolean, numbers, words or dates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DateOrder = Literal["year first", "day first", "month first", "digits", "clock"]
 """The spelling of dates: 2024-12-31, 31.12.2024, 12/31/2024, 20241231; or 14:35, times alone."""
 
 BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
-"""The characters that str.strip removes, which are more than other libraries trim."""
+"""The characters that str.strip removes. Other libraries trim fewer."""
 
 _SAY_MISSING = frozenset(
     (
@@ -52,23 +52,16 @@ _AMOUNTS = {
         ("decimal commas", r"[.\u00a0\u202f']", ","),
     )
 }
-_NAMES_OF_MISSING = ("NAType", "NaTType")
 DatePart = Literal["year", "month", "weekday", "hour"]
 PARTS: tuple[DatePart, ...] = get_args(DatePart)
 
-# not calendar.month_name, which speaks the language of the machine
+# calendar.month_name depends on the locale
 MONTHS: tuple[str, ...] = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
 WEEKDAYS: tuple[str, ...] = (
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
+    *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
 )
 HOURS = (6.0, 12.0, 18.0)
 
@@ -83,24 +76,22 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("absent", "present"),
     )
 )
-"""Words that say no and yes. A column of one such pair needs no more name than its own."""
+"""Words for no and yes. A column of one such pair becomes one feature with the same name."""
 
 _MEANING = {word: bool(k) for pair in PAIRS for k, words in enumerate(pair) for word in words}
-
-_SPELLED = ("0", "1", "true", "false")
 Missing = Literal["raise", "false", "pairwise"]
-"""Options for missing cells: refuse them, take them as false, or keep them missing."""
+"""Options for missing cells: refuse them, read them as false, or keep them missing."""
 
-MISSING: tuple[Missing, ...] = ("raise", "false", "pairwise")
+MISSING: tuple[Missing, ...] = get_args(Missing)
 _ANY = "pass a data frame: its columns of words, numbers and dates become Boolean"
 MISSING_ADVICE = "fill it in, or pass missing='pairwise' or 'false' (--missing on the command line)"
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Values of one kind. Those of text are positions in ``words``; −1 where missing.
+    """A column whose cells are of one kind.
 
-    Those of tags are positions in ``lists``. Cells of another kind make no feature.
+    Text holds positions in ``words``, and tags hold positions in ``lists``: −1 where missing.
     """
 
     name: str
@@ -111,16 +102,16 @@ class Column:
     written: Written = "words"
     order: DateOrder = "year first"
     odd: tuple[str, ...] = ()
-    """Cells among dates that are none, and count as missing."""
+    """Other cells in a column of dates, which count as missing."""
     is_category: bool = False
-    """True if the table itself says that the cells are categories, even if they look otherwise."""
+    """True if the table declares the cells as categories."""
     lists: tuple[tuple[str, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def as_text(self) -> Column:
-        """Return the same cells as words: numbers and dates in their shortest spelling."""
+        """Return the cells as words, with numbers and dates in their shortest spelling."""
         if self.kind in ("text", "empty", "other"):
             return self
         if self.kind == "tags":
@@ -155,7 +146,7 @@ def spell(value: Any) -> str:
 
 
 def as_float(value: Any) -> float:
-    """Return a number as a float: infinity for integers beyond all floats, as in text."""
+    """Return a number as a float: infinity for integers that are too large."""
     try:
         return float(value)
     except OverflowError:
@@ -164,10 +155,10 @@ def as_float(value: Any) -> float:
 
 def is_missing(value: object) -> bool:
     """Return True for None, NaN, NaT and pandas.NA."""
-    if value is None or type(value).__name__ in _NAMES_OF_MISSING:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     differs: object = value != value
-    # an array differs cell by cell, and is no missing value
+    # an array is compared cell by cell, and is never a missing value
     return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
@@ -177,18 +168,18 @@ def says_missing(word: str) -> bool:
 
 
 def meaning(word: str) -> bool | None:
-    """Return what a word such as ``Yes`` or ``0`` says, or None if neither yes nor no."""
+    """Return True for yes, False for no, and None for any other word."""
     return _MEANING.get(word.strip().casefold())
 
 
 def is_yes_or_no(words: Iterable[str]) -> bool:
-    """Return True if words spell one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
+    """Return True if all words are of one pair: ``Yes`` and ``no``, but not ``yes`` and ``f``."""
     spellings = {word.strip().casefold() for word in words}
     return any(spellings <= no | yes for no, yes in PAIRS)
 
 
 def plain_number(word: str) -> float | None:
-    """Return the number that a word is, or None, as for ``1_000`` and ``١``: readers agree."""
+    """Parse a number. Return None if readers of files disagree, as on ``1_000`` and ``١``."""
     if "_" in word or not word.isascii():
         return None
     try:
@@ -198,7 +189,7 @@ def plain_number(word: str) -> float | None:
 
 
 def number(word: str, written: Written = "numbers") -> float | None:
-    """Return the number that a person reads: ``$1,002.50``, ``45%`` and ``1.5k`` are numbers too.
+    """Parse a number as a person reads it, such as ``$1,002.50``, ``45%`` or ``1.5k``.
 
     Examples
     --------
@@ -222,17 +213,17 @@ def number(word: str, written: Written = "numbers") -> float | None:
 
 
 def unit_of(word: str, written: Written = "numbers") -> str:
-    """Return the sign of a currency or of percent that stands beside a number, or nothing."""
+    """Return the currency or percent sign of a number, or an empty string."""
     amount = _AMOUNTS[written].fullmatch(word)
     return "" if amount is None else amount["before"] or amount["after"] or ""
 
 
 def as_narwhals(data: Any) -> Any:
-    """Return a table as narwhals sees it, and anything else as it is."""
+    """Wrap a table in narwhals. Return anything else unchanged."""
     try:
         return nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
-        # the columns of an Arrow table are its cells
+        # an Arrow table keeps its names in column_names
         names = list(getattr(data, "column_names", data.columns))
         raise InputError(describe_duplicate(names)) from None
 
@@ -244,8 +235,8 @@ def describe_duplicate(names: Sequence[str]) -> str:
 
 
 def from_series(name: str, series: nw.Series[Any]) -> Column:
-    """Return a column of any table that narwhals reads."""
-    # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+    """Convert a series of narwhals."""
+    # polars reads a name such as ^a.*$ as a pattern, even for a single column
     series = series.alias("cells")
     kind = series.dtype
     if kind == nw.Boolean:
@@ -255,11 +246,11 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
     if kind.is_numeric():
         return from_array(name, series.cast(nw.Float64).to_numpy().astype(np.float64))
     if kind in (nw.Date, nw.Datetime):
-        # the clock on the wall in the column's own zone
+        # local time in the column's own zone
         zone = getattr(kind, "time_zone", None)
         if zone and (zone[0] in "+-" or "pyarrow" in str(getattr(series.to_native(), "dtype", ""))):
-            # one by one: Arrow before 22 refuses such zones, and pandas before 3 gives the hours
-            # of UTC where its columns are Arrow's
+            # cell by cell: Arrow before 22 refuses such zones, and pandas before 3 returns UTC for
+            # columns of Arrow
             cells = (None if is_missing(cell) else cell for cell in series.to_list())
             walls = [None if cell is None else cell.replace(tzinfo=None) for cell in cells]
             values = np.array(walls, "datetime64[us]")
@@ -270,7 +261,7 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
     if kind == nw.String:
         return _make_text_column(name, series.to_list())
     if kind in (nw.Categorical, nw.Enum):
-        # categories of numbers too: pandas writes them otherwise where a cell is missing
+        # numbers too: pandas spells them differently if a cell is missing
         words = _make_text_column(name, map(_spell_category, series.to_list()), len(series))
         return replace(words, is_category=True)
     if kind in (nw.Object, nw.Unknown, nw.List, nw.Array, nw.Time):
@@ -279,7 +270,7 @@ def from_series(name: str, series: nw.Series[Any]) -> Column:
 
 
 def from_array(name: str, values: NDArray[Any]) -> Column:
-    """Return a column of an array."""
+    """Convert a column of an array."""
     kind = values.dtype.kind
     if kind == "b":
         return _make_column(name, "Boolean", values, np.zeros(len(values), np.bool_))
@@ -305,7 +296,7 @@ def _from_objects(name: str, cells: Iterable[Any]) -> Column:
     if all(isinstance(value, Real | Decimal) for value in present):
         return from_array(name, np.array([np.nan if v is None else as_float(v) for v in values]))
     if all(isinstance(value, datetime.date) for value in present):
-        # the clock on the wall in each moment's own zone
+        # local time in the zone of each cell
         walls = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
         return from_array(name, np.array(walls, "datetime64[us]"))
     if all(isinstance(value, datetime.time) for value in present):
@@ -331,7 +322,7 @@ def _make_other_column(name: str, n_rows: int, kind: str) -> Column:
 
 
 def clean_tags(cell: Iterable[Any]) -> list[str]:
-    """Return the tags of a list as text, without missing and empty ones; a set's are sorted."""
+    """Return the tags of a list as text, without empty ones. Sort the tags of a set."""
     tags = (tag if isinstance(tag, str) else _spell_category(tag) for tag in cell)
     words = [word for tag in tags if tag is not None and (word := tag.strip())]
     return sorted(words) if isinstance(cell, set | frozenset) else words
@@ -348,7 +339,7 @@ def _spell_category(value: Any) -> str | None:
 def _make_column(
     name: str, kind: ColumnKind, values: NDArray[Any], missing: Mask | None = None
 ) -> Column:
-    """Return a column; of numbers and dates, NaN and NaT are missing."""
+    """Return a column. By default, NaN and NaT are missing."""
     missing = np.isnan(values) if missing is None else missing
     written: Written = "numbers" if kind == "number" else "words"
     column = Column(name, kind, values, missing, written=written)
@@ -359,10 +350,10 @@ def _make_text_column(name: str, cells: Iterable[str | None], n_rows: int = -1) 
     index: dict[str, int] = {}
 
     class Codes(dict[str | None, int]):
-        """The code of each cell that was seen."""
+        """The code of each distinct cell."""
 
         def __missing__(self, cell: str | None) -> int:
-            # pandas may put NaN for None among strings, each time another one
+            # pandas may write a new NaN for each missing string
             if not isinstance(cell, str):
                 return -1
             word = cell.strip()
@@ -395,7 +386,7 @@ def take_date_part(column: Column, part: DatePart) -> Column:
 
 
 class Cells(NamedTuple):
-    """Cells that are true, and those that are missing, if any is to be kept so."""
+    """Where cells are true, and where they stay missing."""
 
     true: NDArray[np.bool_]
     missing: NDArray[np.bool_] | None = None
@@ -403,9 +394,9 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class CellRules:
-    """Rules by which cells are true, false or missing, and the storage of their columns.
+    """Rules for reading cells as true, false or missing, and for storing their columns.
 
-    Values above ``threshold`` are true where it is given.
+    If there is a ``threshold``, the values above it are true.
     """
 
     threshold: float | None = None
@@ -414,10 +405,7 @@ class CellRules:
     n_jobs: int | None = None
 
     def read(self, block: NDArray[Any], names: Sequence[str], first_row: int = 0) -> Cells:
-        """Read a block of cells as Booleans.
-
-        ``first_row`` is the number of the block's first row, for error messages.
-        """
+        """Read a block of cells. Error messages count rows from ``first_row``."""
         if block.dtype == np.bool_:
             return Cells(block)
         numbers = block if block.dtype.kind in "iufc" else _as_numbers(block, names, first_row)
@@ -436,9 +424,9 @@ class CellRules:
         return Cells(np.asarray(numbers == 1), kept)
 
     def read_stored(self, cells: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Return which stored cells of a sparse matrix are true, if all others are false.
+        """Return which stored cells of a sparse matrix are true.
 
-        ``None`` where only a look at all cells can tell, or where one is wrong.
+        Return None if all cells have to be read, or if one of them is invalid.
         """
         if cells.dtype == np.bool_:
             return cells
@@ -454,20 +442,21 @@ class CellRules:
         return np.asarray(cells == 1) if is_boolean.all() else None
 
     def _is_above(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        # as doubles: with a Python number, NumPy compares in the precision of the column
+        # compared with a Python number, NumPy would use the precision of the column
         return np.asarray(numbers > np.float64(as_float(self.threshold)))
 
 
 def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> NDArray[np.float64]:
-    """Return objects as numbers: None is NaN, and strings are refused."""
+    """Convert objects to numbers: None becomes NaN, and strings raise an error."""
     if block.dtype.kind != "O":
         block = block.astype(object)
     never = (str, bytes, datetime.date, datetime.timedelta)
     is_other = np.frompyfunc(lambda value: isinstance(value, never), 1, 1)(block).astype(bool)
-    # '0' among 'yes' and 'no' is text too, but not what the user has to change
+    # '0' among 'yes' and 'no' is text too, but the user has to change the other words
     words = block[is_other]
     is_word = is_other.copy()
-    is_word[is_other] = [str(word).strip().lower() not in _SPELLED for word in words]
+    spelled = frozenset().union(*PAIRS[0])
+    is_word[is_other] = [str(word).strip().lower() not in spelled for word in words]
     _refuse(is_word if is_word.any() else is_other, block, names, first_row)
     missing = np.frompyfunc(is_missing, 1, 1)(block).astype(bool)
     numbers = np.where(missing, np.nan, block)
@@ -477,12 +466,7 @@ def _as_numbers(block: NDArray[Any], names: Sequence[str], first_row: int) -> ND
         return np.asarray(np.frompyfunc(as_float, 1, 1)(numbers), np.float64)
 
 
-def _refuse(
-    bad: NDArray[np.bool_],
-    values: NDArray[Any],
-    names: Sequence[str],
-    first_row: int,
-) -> None:
+def _refuse(bad: Mask, values: NDArray[Any], names: Sequence[str], first_row: int) -> None:
     if not bad.any():
         return
     row, column = (int(k) for k in np.argwhere(bad)[0])

@@ -1,4 +1,4 @@
-"""Rules that make features of one column: plain data, chosen for a column, applied to any rows."""
+"""Rules that make features from one column: a fit chooses them, and they apply to any rows."""
 
 from __future__ import annotations
 
@@ -54,28 +54,28 @@ if TYPE_CHECKING:
 Binning = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
 
-# whole numbers of at most this many values, in this range, are shown as values
+# at most this many distinct whole numbers, in this range, become values instead of intervals
 _FEW_VALUES = 10
 _NEAR = 100
 _USUAL_BINS = 4
 
-# the mean distance of numbers that number the rows
+# the largest mean distance of row numbers
 _GAP = 10
 
-# tags of one column, the most frequent first
+# the maximum number of tags of one column
 _MOST_TAGS = 1000
 
-# the share of an interval's rows that may change sides for the sake of a round edge
+# the share of an interval's rows that may change intervals for a round edge
 _MOVED = 0.2
 
-# columns that name rows, by their names
+# names of columns that name or number the rows
 _ROW_NAMES = re.compile(r"|unnamed: ?\d+|row[ _.]?(names?|numbers?|nums?|ids?)|level_0", re.I)
 _ID_NAMES = re.compile(r"(?:.*[ _.-])?(?:id|ids|uuid|guid)|.*[a-z](?:Id|ID)", re.DOTALL)
 _YEARS = (1500, 2100)
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """The features of one column, and the words in it that the rule does not know."""
+    """The features of one column, and its words that the rule does not know."""
 
     features: Sequence[Mask]
     missing: Mask
@@ -93,12 +93,12 @@ class _Rule(
 
     @property
     def variable(self) -> str | None:
-        """Return what the features are values of; None if they do not exclude each other."""
+        """Return the variable of the features; None if they do not exclude each other."""
         return None
 
 
 class BooleanRule(_Rule, frozen=True, tag="boolean"):
-    """Booleans, 0 and 1, or two words such as yes and no: one feature, named as the column."""
+    """One feature with the name of its column, from Booleans, 0/1, or words such as yes and no."""
 
     def names(self) -> list[str]:
         return [self.column]
@@ -124,7 +124,7 @@ class BooleanRule(_Rule, frozen=True, tag="boolean"):
 
 
 class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
-    """A feature ``column = word`` for each word, and one for the rare ones together."""
+    """A feature ``column = word`` for each word, and one feature for all rare words."""
 
     part: DatePart | None = None
     values: list[str]
@@ -135,7 +135,7 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
     odd: list[str] = []
 
     def __post_init__(self) -> None:
-        # refuses rules of a damaged file: numbers that are none, or not in their spelling
+        # a damaged file may hold other words among numbers, or numbers in other spellings
         for word in (*self.values, *self.rare) if self.written != "words" else ():
             value = plain_number(word)
             if value is None or value != value or spell(value) != word:
@@ -153,7 +153,7 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
         part = "" if self.part is None else f"{self.part}: "
         rare = ""
         if self.rare:
-            fate = "left out" if self.other is None else f"together as {self.other!r}"
+            fate = "left out" if self.other is None else f"grouped as {self.other!r}"
             rare = f", {len(self.rare)} rare ones {fate}"
         noun = "words" if self.part is None and self.written == "words" else "values"
         return f"{part}{len(self.values)} {noun}{rare}"
@@ -171,7 +171,7 @@ class CategoryRule(_Rule, frozen=True, tag="categories", kw_only=True):
 
 
 class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
-    """Intervals between edges, ``column in [30, 45)``; or ``column ≥ 30`` for each edge."""
+    """Intervals between edges, ``column in [30, 45)``, or a step ``column ≥ 30`` for each edge."""
 
     part: DatePart | None = None
     edges: list[float]
@@ -195,7 +195,7 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
 
     @property
     def variable(self) -> str | None:
-        # steps include each other
+        # steps overlap
         return None if self.cumulative else _label_part(self.column, self.part)
 
     def describe(self) -> str:
@@ -227,11 +227,11 @@ class NumberRule(_Rule, frozen=True, tag="numbers", kw_only=True):
 
 
 class TagsRule(_Rule, frozen=True, tag="tags", kw_only=True):
-    """A feature ``column: tag`` for each tag. A row without a list has no tags."""
+    """A feature ``column: tag`` for each tag. A row with a missing list has no tags."""
 
     values: list[str]
     separator: str | None = None
-    """What stands between tags in text: ``[]`` for lists in brackets; None if cells are lists."""
+    """The separator of tags in text, ``[]`` for lists in brackets; None if cells are lists."""
     n_rare: int = 0
 
     def names(self) -> list[str]:
@@ -264,14 +264,14 @@ ColumnRule = BooleanRule | CategoryRule | NumberRule | TagsRule
 
 
 class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A column that makes no feature, and why."""
+    """A column that makes no feature, and the reason."""
 
     column: str
     reason: str
 
 
 def _label_part(column: str, part: DatePart | None) -> str:
-    # the year of a column called Year is its year
+    # the year of dates in a column called Year keeps that name
     if part is None or (part == "year" and column.casefold() == part):
         return column
     return f"{column} {part}"
@@ -326,15 +326,15 @@ def _read_tags(column: Column, separator: str | None) -> Column:
 
 
 def _select_rows(text: Column, chosen: Sequence[bool]) -> Mask:
-    """Return the rows whose word is one of those chosen."""
-    if not text.words:  # of an empty column, positions mean nothing
+    """Return the rows that have one of the chosen words."""
+    if not text.words:  # positions mean nothing in an empty column
         return np.zeros(len(text), np.bool_)
     # a missing cell is position −1: the False at the end
     return np.asarray(np.array([*chosen, False])[text.values])
 
 
 def _find_unknown(text: Column, known: set[str]) -> tuple[str, ...]:
-    # words of months and weekdays are all there whether they occur or not
+    # months and weekdays are in the list of words even if they do not occur
     return tuple(
         word
         for word, count in zip(text.words, text.counts() if text.words else (), strict=True)
@@ -349,9 +349,9 @@ def _refuse(text: Column, word: int, problem: str, advice: str) -> NoReturn:
 
 
 def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, str | None]]:
-    """Yield each feature with the variable that it is a value of, if it is one.
+    """Yield each feature with its variable or None.
 
-    A column may be called as a part of a date is, and is another variable: it gets a number.
+    A variable gets a number if another one has its name, which may be that of a part of dates.
     """
     used: set[str] = set()
     for rule in rules:
@@ -366,17 +366,17 @@ def iter_feature_variables(rules: Sequence[ColumnRule]) -> Iterator[tuple[str, s
 def find_edges(values: Floats, how: Binning, n_bins: int) -> list[float]:
     """Find edges between at most ``n_bins`` intervals, none of them empty.
 
-    An edge may be any number above the value before it and not above the value after it: which
-    rows lie on which side is the same. Between quantiles, a few rows may change sides besides.
-    The edge with the fewest digits is taken, and of several the nearest.
+    Any number above the value before an edge, and at most the value after it, separates the same
+    rows. Between quantiles, a few rows may change sides. The edge is the number with the fewest
+    digits; of several, the nearest one.
     """
     distinct, counts = np.unique(values, return_counts=True)
-    # numbers of at most 1 have ranges and squares that are floats; powers of 2 change no digit
+    # ranges and squares of numbers up to 1 are finite; scaling by powers of 2 changes no digit
     is_finite = np.isfinite(distinct)
     power = int(np.frexp(np.abs(distinct[is_finite]).max(initial=0))[1])
     small = np.ldexp(distinct, -power)
     if how == "quantile":
-        # rows of one value stay together: the cut goes after the value that reaches the share
+        # rows of one value stay together: the edge comes after the value that reaches the share
         shares = np.arange(1, n_bins) / n_bins
         positions = np.searchsorted(np.cumsum(counts) / counts.sum(), shares - 1e-12) + 1
         wanted = np.append(small, inf)[np.minimum(positions, len(small))]
@@ -386,11 +386,11 @@ def find_edges(values: Floats, how: Binning, n_bins: int) -> list[float]:
         wanted = small[is_finite]
         if len(wanted):
             wanted = np.linspace(wanted[0], wanted[-1], n_bins + 1)[1:-1]
-    # the first value at or above each wanted edge; before the very first there is nothing to cut
+    # the first value at or above each wanted edge; the lowest value of all has none below it
     after = np.unique(np.searchsorted(small, wanted))
     inner = after[(after > 0) & (after < len(distinct))]
     if not len(inner):
-        # most rows have the highest value: it alone is an interval
+        # most rows have the highest value, which becomes an interval
         inner = np.array([len(distinct) - 1])[: len(distinct) - 1]
     below = np.concatenate([[0], np.cumsum(counts)])
     free = _MOVED * below[-1] / n_bins if how == "quantile" else 0
@@ -400,16 +400,16 @@ def find_edges(values: Floats, how: Binning, n_bins: int) -> list[float]:
         last = min(len(distinct) - 1, np.searchsorted(below, below[k] + free, side="right") - 1)
         low, high = float(distinct[first - 1]), float(distinct[last])
         edges.append(round_between(low, high, float(distinct[k])))
-    # above the largest number there is only infinity, and an edge is finite
+    # only infinity lies above the largest number, but edges must be finite
     edges = [edge for edge in dict.fromkeys(edges) if isfinite(edge)]
     is_later = np.diff(np.searchsorted(distinct, edges), prepend=0) > 0
     return [edge for edge, is_new in zip(edges, is_later, strict=True) if is_new]
 
 
 def round_between(low: float, high: float, near: float | None = None) -> float:
-    """Return the number above ``low`` and not above ``high`` that has the fewest digits.
+    """Return the number with the fewest digits that is above ``low`` and at most ``high``.
 
-    Of several, the nearest to ``near`` is taken, by default the highest.
+    Of several, return the one nearest to ``near``, by default the highest.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def round_between(low: float, high: float, near: float | None = None) -> float:
             for multiple in (nearest, nearest + 1):
                 rounded = float(multiple * unit)
                 if low < rounded <= high:
-                    return rounded + 0.0  # no minus before a zero
+                    return rounded + 0.0  # not -0.0
     return high
 
 
@@ -446,11 +446,11 @@ def _kmeans_edges(values: Floats, weights: NDArray[Any], n_bins: int) -> Floats:
     if len(values) <= 1:
         return values
     n_clusters = min(n_bins, len(values))
-    # starting from equal widths makes the outcome the same every time
+    # intervals of equal width as a start make the result reproducible
     ends = np.linspace(values[0], values[-1], n_clusters + 1)
     start = ((ends[1:] + ends[:-1]) / 2).reshape(-1, 1)
     with warnings.catch_warnings():
-        # fewer clusters than asked for are fewer intervals: nothing to warn of
+        # fewer clusters than requested only mean fewer intervals
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(n_clusters, init=start, n_init=1)
         means.fit(values.reshape(-1, 1), sample_weight=weights)
@@ -462,9 +462,9 @@ DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 
 
 def rules_for(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
-    """Return the rules that make features of a column, or why it makes none.
+    """Choose the rules of a column, or return why it makes no feature.
 
-    A guess gives a warning that says how to have it otherwise.
+    A warning reports each guess, and names the option that changes it.
     """
     name = column.name
     if settings.edges and name in settings.edges:
@@ -500,9 +500,9 @@ def rules_for(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped
 
 
 def _find_row_names(column: Column) -> Dropped | None:
-    """Return why a column only names or numbers the rows, if it does."""
+    """Return the reason to drop a column if it only names or numbers the rows."""
     present = column.values[~column.missing]
-    # two rows differ in nearly everything
+    # in two rows, almost any column is unique
     if len(present) < 3:
         return None
     is_unique = len(np.unique(present)) == len(present)
@@ -512,7 +512,7 @@ def _find_row_names(column: Column) -> Dropped | None:
     if column.kind != "number" or len(present) < FEW or not is_unique:
         return None
     is_rising = is_whole(present) and bool((present[1:] > present[:-1]).all())
-    # a table may be sorted by a measure, whose numbers lie far from each other
+    # a table may be sorted by a measurement, whose values lie farther from each other
     is_dense = present[-1] - present[0] <= _GAP * len(present)
     if not is_rising or not is_dense or (present[0] >= _YEARS[0] and present[-1] <= _YEARS[1]):
         return None
@@ -520,7 +520,7 @@ def _find_row_names(column: Column) -> Dropped | None:
 
 
 def _choose_id_rules(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
-    """Return the rules of numbers that only name something: no interval of them means anything."""
+    """Choose rules for ids: intervals of them have no meaning."""
     present = column.values[~column.missing]
     n_distinct = len(np.unique(present))
     if n_distinct > len(present) / 2 and n_distinct > settings.n_bins:
@@ -541,10 +541,10 @@ def _choose_number_rules(
     if len(distinct) == 1:
         return Dropped(column.name, f"every cell is {spell(distinct[0])}")
     are_values = len(distinct) <= settings.n_bins
-    # who asks for steps, or for fewer intervals than usual, wants numbers cut
+    # steps, or fewer intervals than usual, are a request for intervals
     may_be_values = not settings.cumulative and settings.n_bins >= _USUAL_BINS
     if not are_values and may_be_values and len(distinct) <= _FEW_VALUES:
-        # values that come again: 10 ages of 12 persons are better cut
+        # values must recur: 10 ages of 12 persons make better intervals
         are_values = is_whole(distinct) and 3 * len(distinct) <= len(present)
         are_values = are_values and distinct[-1] - distinct[0] <= _NEAR
     if are_values:
@@ -621,14 +621,14 @@ def _make_categories(
     frequent = [k for k, count in enumerate(counts) if count and count >= least]
     room = settings.max_categories
     if part is None and len(frequent) > room:
-        # the group of the others is one of the features
+        # the group of rare words is a feature too
         room -= settings.rare_categories == "group"
         frequent = sorted(sorted(frequent, key=lambda k: (-counts[k], k))[:room])
     values = [column.words[k] for k in frequent]
     rare = [column.words[k] for k in np.flatnonzero(counts) if k not in frequent]
     if not values:
-        return Dropped(column.name, "every word in it is rare")
-    # if most rows are others, that says nothing about any of them
+        return Dropped(column.name, "every word is rare")
+    # a group of most rows would carry no information
     is_dominant = 2 * int(counts[frequent].sum()) < n_present
     other = "other" if rare and settings.rare_categories == "group" and not is_dominant else None
     while other in values:
@@ -652,7 +652,7 @@ def _make_tags(
         counts.update(dict.fromkeys(cell, count))
     least = settings.min_frequency * (len(column) if settings.min_frequency < 1 else 1)
     if len(counts) > settings.max_categories and not is_asked:
-        # a tag of one row says nothing about others
+        # a tag of a single row says nothing about other rows
         least = max(least, 2)
     often = (tag for tag, count in counts.items() if count >= least)
     frequent = sorted(often, key=lambda tag: (-counts[tag], tag))

@@ -1,9 +1,8 @@
-"""The containers that Boolean data comes in, and goes out in.
+"""The containers that Boolean data is read from and written to.
 
-They are arrays and nested lists, pandas/polars/pyarrow tables (through narwhals), scipy sparse
-matrices, and lists of baskets (sets, or lists that hold strings). Lazy tables, streams of Arrow and
-Hugging Face datasets are read in batches of rows. The type of an object says where it comes from,
-so that no library has to be imported to find out.
+They are arrays and nested lists, data frames (through narwhals), SciPy's sparse matrices, and lists
+of baskets (sets, or lists that hold strings). Lazy tables, streams of Arrow and Hugging Face
+datasets are read in batches of rows. Objects are recognised without importing their libraries.
 """
 
 from __future__ import annotations
@@ -53,37 +52,37 @@ if TYPE_CHECKING:
 Backend = Literal["pandas", "polars", "pyarrow", "dict"]
 FRAMES = ("pandas", "polars", "pyarrow")
 
-# Rows of a batch: whole words of bits.
+# Rows per batch: a multiple of 64, for whole words of bits.
 _BATCH_ROWS = 1 << 16
 
-# Bits that are written to disk at a time.
+# Bytes that are written to disk at a time.
 _PAGE_BYTES = 1 << 24
 
-# Cells of columns of a raw table that are in memory at a time, unless one column has more.
+# Cells of a raw table that are in memory at a time, unless one column has more.
 _GROUP_CELLS = 1 << 22
 
-# Packed columns stay in memory while they take less than this share of what is free.
+# Packed columns stay in memory while they take less than 1/8 of the free memory.
 _SHARE_IN_MEMORY = 8
 _NO_ROWS = (
     "the table has no rows (0 sample(s)): at least 1 is needed; a stream can be read only once"
 )
-_NO_ARROW = "this table is read in batches of Arrow: pip install pyarrow"
+_NO_ARROW = "reading this table in batches needs Arrow: pip install pyarrow"
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """The fitted Binarizer or TagCleaner that stands between raw data and a model, if any."""
+    """The fitted Binarizer or TagCleaner that prepares raw data for a model, if any."""
 
     binarizer: Binarizer | None = None
     cleaner: TagCleaner | None = None
 
     def drop_idle_binarizer(self) -> Preparation:
-        """Return this without a Binarizer that leaves every column as it is."""
-        made = self.binarizer
-        return self if made is None or made.changes_columns else Preparation(None, self.cleaner)
+        """Return the same steps without a Binarizer that changes no column."""
+        fitted = self.binarizer
+        return self if fitted is None or fitted.changes_columns else Preparation(None, self.cleaner)
 
     def variables_of(self, features: Sequence[str]) -> tuple[str | None, ...]:
-        """Return the variable of each feature, None where none is known; () if none is at all."""
+        """Return the variable of each feature or None; () if no feature has a variable."""
         if self.binarizer is None:
             return ()
         known = self.binarizer.get_variables()
@@ -108,15 +107,11 @@ def as_table(columns: dict[str, list[Any]], backend: Any) -> Any:
 
 
 def boolean_series(
-    name: str,
-    values: Mask,
-    missing: Mask | None,
-    backend: Any,
-    nullable: bool = True,
+    name: str, values: Mask, missing: Mask | None, backend: Any, nullable: bool = True
 ) -> nw.Series[Any]:
-    """Return a series of Booleans, null where ``missing``.
+    """Return a series of Booleans that is null where ``missing``.
 
-    pandas' bool has no null; ``nullable`` asks for its type that has, even if none is missing.
+    ``nullable`` requests a type of pandas that has nulls, even if no cell is missing.
     """
     if missing is None or not missing.any():
         series = nw.new_series(name, values, nw.Boolean, backend=backend)
@@ -130,28 +125,26 @@ def boolean_series(
 
 
 class Container(ABC):
-    """Data as it was given: the names of its columns, their cells, and the way back.
-
-    ``names`` is ``None`` where it has none.
-    """
+    """Data from the user: its column names, its cells, and how to write other data like it."""
 
     tags: bool = False
     """True if an absent column is false rather than unknown."""
     names_itself: ClassVar[bool] = False
-    """True if its columns are found by name, in any order."""
+    """True if columns are found by name, in any order."""
     backend: str | None = None
     """The library of a data frame."""
     preparation: Preparation = Preparation()
-    """The steps from raw data to the columns, as far as the container knows."""
+    """The steps from raw data to the columns, if the container has applied or planned any."""
     ids: Any = None
     index: Any = None
     """The index of a data frame, if it has one."""
     data: Any
     names: tuple[str, ...] | None = None
+    """The names of the columns or features, None if the data has no names."""
     raw_names: tuple[str, ...] | None = None
-    """The names of the columns of a raw table that is prepared, whose features have ``names``."""
+    """The column names of a raw table, if ``names`` are those of its features."""
     lazy: nw.LazyFrame[Any] | None = None
-    """The rows as a lazy table with columns c0, c1, …, on which nothing was computed."""
+    """The rows as a lazy table with columns c0, c1, …"""
     is_table: ClassVar[bool] = False
     """True if columns of words, numbers and dates can be made Boolean."""
 
@@ -174,15 +167,15 @@ class Container(ABC):
         """Return the columns called ``names``."""
 
     def write(self, columns: Columns, names: Sequence[str], *, nullable: bool) -> Any:
-        """Return other columns in a container of this kind.
+        """Write other columns to a container of this kind.
 
-        Missing cells are null in data frames, and NaN in arrays, which are of floats then.
-        ``nullable``: cells may be missing in other rows, so data frames get a type that allows it.
+        Missing cells are null in data frames, and NaN in arrays, which then hold floats.
+        ``nullable`` gives data frames a type that allows missing cells.
         """
         return self.adopt(make_frame(columns, names, self.backend, nullable=nullable))
 
     def rename(self, names: tuple[str, ...]) -> Container:
-        """Return the same container with other names of its columns."""
+        """Return the same container with other column names."""
         other = copy(self)
         other.names = names
         return other
@@ -196,11 +189,11 @@ class Container(ABC):
         return not all(kind == nw.Boolean or kind.is_numeric() for kind in self.schema())
 
     def collect(self, positions: Sequence[int]) -> Any:
-        """Return some columns of a table, which has rows, as a data frame in memory."""
+        """Return some columns of a table as a data frame in memory."""
         raise NotImplementedError
 
     def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        """Yield columns of a table, by default all, of which a few are in memory at a time."""
+        """Yield columns of a table, by default all. Only a few are in memory at a time."""
         wanted = list((self.names or ()) if names is None else names)
         positions = self.positions(wanted)
         step, done = 1, 0
@@ -213,13 +206,13 @@ class Container(ABC):
             step, done = max(1, _GROUP_CELLS // len(frame)), done + step
 
     def prepare(self, binarizer: Binarizer) -> Container:
-        """Return the same rows, of which features are made with a fitted Binarizer."""
+        """Return the same rows, with features that a fitted Binarizer will make."""
         other = self.rename(tuple(binarizer.get_feature_names_out()))
         other.preparation, other.raw_names = Preparation(binarizer), self.names
         return other
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """Return where the columns called ``names`` are."""
+        """Return the positions of the columns called ``names``."""
         known = self.names if self.raw_names is None else self.raw_names
         check_distinct(known or ())
         position = {name: k for k, name in enumerate(known or ())}
@@ -236,7 +229,7 @@ class Container(ABC):
         """Refuse a table without columns or rows."""
 
     def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """Return the columns called ``names``, in the storage that the rules name."""
+        """Return the columns called ``names``, in the storage that the rules ask for."""
         columns = self.columns(names, rules).with_jobs(rules.n_jobs)
         return convert_layout(columns, rules.storage, counts=counts)
 
@@ -255,8 +248,8 @@ class Array(Container):
         except ValueError as error:
             if "inhomogeneous" in str(error):
                 raise InputError(
-                    "the rows have different lengths: a table needs rows of one length, "
-                    "and baskets of numbers must be given as sets"
+                    "the rows differ in length: make them equally long, "
+                    "or pass baskets of numbers as sets"
                 ) from None
             what, *rest = str(error).splitlines()
             advice = [line for line in rest if line.startswith("Reshape")]
@@ -267,7 +260,7 @@ class Array(Container):
         return int(self.data.shape[1])
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
-        # some rows at a time
+        # pack some rows at a time
         is_sparse = sp.issparse(self.data)
         table: Any = self.data.tocsr() if is_sparse else np.asarray(self.data)
         n_rows, n_columns = table.shape
@@ -295,7 +288,7 @@ class Array(Container):
 
 
 class SparseMatrix(Array):
-    """A sparse matrix or array of scipy."""
+    """A sparse matrix or array of SciPy."""
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         rows = self.data.tocsr()
@@ -326,7 +319,7 @@ class Frame(Container):
         return self.frame.schema.values()
 
     def raw_columns(self, names: Sequence[str] | None = None) -> Iterator[Column]:
-        # pandas has columns such as 1 and "1": of one name, which what reads them refuses
+        # pandas may have columns 1 and "1": readers refuse names that occur twice
         known = [*(self.names or map(str, self.frame.columns))]
         columns = dict(zip(known, self.frame.iter_columns(), strict=True))
         wanted = known if names is None else names
@@ -351,7 +344,7 @@ class Frame(Container):
 
 
 class Baskets(Container):
-    """A list of baskets: the items of each row."""
+    """A list of baskets, one per row."""
 
     names_itself = True
     tags = True
@@ -377,9 +370,9 @@ class Baskets(Container):
                 else:
                     unknown.add(item)
         if unknown:
+            items = "1 item" if len(unknown) == 1 else f"{len(unknown):,} items"
             warnings.warn(
-                f"{len(unknown)} items were not seen in fit and are ignored, "
-                f"for instance {min(unknown)!r}",
+                f"ignoring {items} not seen in fit, for instance {min(unknown)!r}",
                 ConjunctWarning,
                 stacklevel=2,
             )
@@ -394,8 +387,8 @@ class Baskets(Container):
 def is_baskets(data: Any) -> bool:
     """Return True for a list of baskets: sets, or lists with a string among their items.
 
-    Lists of numbers are rows of a table; baskets of numbers must be sets. Lists that are all
-    empty can only be baskets: a table has columns.
+    Lists of numbers are rows of a table, so baskets of numbers must be sets. Lists that are all
+    empty are baskets, because a table has columns.
     """
     if not isinstance(data, list | tuple) or not len(data):
         return False
@@ -407,14 +400,14 @@ def is_baskets(data: Any) -> bool:
 
 
 def refuse_empty(n_columns: int, n_rows: int = 1) -> None:
-    """Refuse a table without columns or rows, in words that scikit-learn looks for."""
+    """Refuse a table without columns or rows, with words that scikit-learn expects."""
     if not n_columns or not n_rows:
         what = "rows (0 sample(s))" if n_columns else "columns (0 feature(s))"
         raise InputError(f"the table has no {what}: at least 1 is needed")
 
 
 def check_distinct(names: Sequence[str]) -> None:
-    """Refuse names that stand for two columns."""
+    """Refuse names that occur twice."""
     if len(set(names)) < len(names):
         raise InputError(describe_duplicate(names))
 
@@ -444,7 +437,7 @@ def make_frame(
 
 
 def make_baskets(columns: Columns, names: Sequence[str]) -> list[list[str]]:
-    """Return a list of the true columns for each row."""
+    """Return the names of the true columns of each row."""
     baskets: list[list[str]] = [[] for _ in range(columns.n_rows)]
     for k, name in enumerate(names):
         for row in columns.true_rows(k).tolist():
@@ -453,7 +446,7 @@ def make_baskets(columns: Columns, names: Sequence[str]) -> list[list[str]]:
 
 
 class Batched(Container):
-    """A table whose rows come in batches, each of which is packed as it comes."""
+    """A table that is read in batches of rows."""
 
     names_itself = True
     names: tuple[str, ...]
@@ -468,13 +461,13 @@ class Batched(Container):
 
     @abstractmethod
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield data frames in memory with the columns at some positions."""
+        """Yield the columns at some positions, as data frames in memory."""
 
     def columns(self, names: Sequence[str], rules: CellRules) -> Columns:
         return concat_rows(list(self._read_parts(names, rules)))
 
     def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """Pack the rows in memory, or in a scratch file if they would take much of it."""
+        """Pack the rows in memory, or in a scratch file if memory is short."""
         parts = concat_parts(self._read_parts(names, rules), _PAGE_BYTES)
         held: list[Columns] = []
         limit = available_bytes() // _SHARE_IN_MEMORY
@@ -494,24 +487,21 @@ class Batched(Container):
         return PartitionedColumns(disk)
 
     def _read_parts(self, names: Sequence[str], rules: CellRules) -> Iterator[Columns]:
-        from conjunct.data.boolean_data import read_part
+        from conjunct.data.boolean_data import ReadPart
 
         first_row = 0
         binarizer = self.preparation.binarizer
         source = tuple(names if binarizer is None else binarizer.feature_names_in_)
+        read = ReadPart(tuple(names), rules, self.preparation, source)
         for batch in self.batches(self.positions(source)):
-            frame = nw.from_native(batch, eager_only=True)
-            if not len(frame):
+            if not len(batch):
                 continue
-            rows = Frame(batch, frame).rename(source)
             try:
-                columns = read_part(self.preparation, tuple(names), rules, rows)
+                yield read(batch)
             except CellError as error:
-                raise CellError(
-                    error.column, first_row + error.row, error.value, error.problem, error.advice
-                ) from None
-            yield convert_layout(columns, "auto")
-            first_row += len(frame)
+                error.row += first_row
+                raise
+            first_row += len(batch)
         if not first_row:
             raise InputError(_NO_ROWS)
 
@@ -528,7 +518,7 @@ class LazyTable(Batched):
     def batches(self, positions: Sequence[int]) -> Iterator[Any]:
         native = self._table.select(*(f"c{k}" for k in positions)).to_native()
         if hasattr(native, "get_backend"):
-            # Ibis 12 asks for batches by a method that DuckDB 2 has not; its relations have them
+            # Ibis 12 calls a method that DuckDB 2 lacks; relations of DuckDB have batches
             as_relation = getattr(native.get_backend(), "_to_duckdb_relation", lambda table: table)
             native = as_relation(native)
         if hasattr(native, "collect_batches"):
@@ -542,13 +532,13 @@ class LazyTable(Batched):
 
 
 class ArrowStream(Batched):
-    """Whatever has ``__arrow_c_stream__``. What it becomes is a table of pyarrow."""
+    """An object with ``__arrow_c_stream__``. Results are tables of pyarrow."""
 
     backend = "pyarrow"
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        # some can be read only once, so the reader that gave the names is used first
+        # some streams can be read only once: keep the reader that gave the names
         try:
             self._reader: Any = _import_arrow().RecordBatchReader.from_stream(data)
         except _import_arrow().ArrowInvalid:
@@ -577,7 +567,7 @@ class ArrowStream(Batched):
 
 
 class HuggingFace(Batched):
-    """A ``datasets.Dataset``, which becomes another."""
+    """A ``datasets.Dataset``. Results are others."""
 
     backend = "pyarrow"
 
@@ -601,7 +591,7 @@ class HuggingFace(Batched):
 
 
 def wrap_data(data: Any) -> Container:
-    """Return the container of rows in memory or in batches; it may have no rows."""
+    """Wrap rows that are in memory or come in batches. There may be none."""
     data = nw.to_native(data, pass_through=True)
     if is_baskets(data):
         return Baskets(data)
@@ -640,9 +630,9 @@ def wrap_data(data: Any) -> Container:
 
 
 def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Rename the columns of a lazy table c0, c1, …: their own names may mean something else.
+    """Rename the columns of a lazy table c0, c1, …, because names may have another meaning.
 
-    DuckDB takes a column called * for all columns, and Spark one called a.b for a part of a.
+    To DuckDB, * stands for all columns; to Spark, a.b is a part of a.
     """
     names = frame.collect_schema().names()
     native, kind = frame.to_native(), frame.implementation
@@ -659,10 +649,10 @@ def number_columns(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _iter_items(basket: Any) -> Iterator[str]:
     if isinstance(basket, str) or not isinstance(basket, Iterable):
-        raise InputError(f"a basket must be a set or a list of items, not {basket!r}")
+        raise InputError(f"a basket must be a set or a list of items; got {basket!r}")
     for item in basket:
         if item is None or item != item:
-            raise InputError(f"a basket holds {item!r}: items are strings or numbers")
+            raise InputError(f"a basket holds {item!r}, but items must be strings or numbers")
         yield str(item)
 
 

@@ -1,7 +1,6 @@
-"""Columns of words as Booleans, numbers, dates or tags: what all of their words say.
+"""Inference of Booleans, numbers, dates and tags from all words of a column.
 
-This is inferred once, when a model is fitted. From then on the model's rules decide, so that a row
-is read in the same way with any other rows.
+A fit infers once. The rules of its model then read every row in the same way.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from conjunct.data.cells import (
     unit_of,
 )
 
-# fewer cells than this say little; of more, this share of dates or numbers says what they are
+# cells needed to infer anything from most of them, and the share of dates or numbers needed
 FEW = 20
 _MOST_DATES = 0.8
 _MOST_NUMBERS = 0.95
 
-# words in a cell of free text, on average
+# average number of words per cell, above which text is free text
 PROSE = 3.0
 
-# different words: fewer may be categories with commas in their names
+# distinct lists needed to infer tags: fewer may be categories with commas in their names
 _FEW_LISTS = 6
 _TAG_SEPARATORS = ";|,"
 JSON = "[]"
-"""In place of a separator: the cells are lists in brackets, as JSON or Python writes them."""
+"""The separator of lists in brackets, as in JSON and Python."""
 
 # words named in a remark
 _SHOWN = 3
@@ -54,12 +53,11 @@ _COMMA = re.compile(r"[+-]?\d*(?:,\d+)?(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 _YEARS = (1800, 2100)
 
-# the clock on the wall is read as it is written: a column's own zone may have two offsets
+# offsets are ignored, because a local time zone may have two of them
 _TIME = (
     r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d+))?)?"
     r"(?: (?P<half>[AaPp])[Mm])?(?: ?(?:[Zz]|UTC|[+-]\d\d(?::?\d\d)?))?"
 )
-_CLOCK = re.compile(_TIME)
 _THEN = rf"(?:[ T]{_TIME})?"
 _WEEKDAY = r"(?:[A-Z][a-z]{2,8},? )?"
 _MONTH = "(?P<name>" + "|".join(f"{m}|{m[:3]}" for m in MONTHS) + r"|Sept)\.?"
@@ -76,15 +74,12 @@ _NAMED = tuple(
     )
 )
 _DAY_AND_MONTH = re.compile(r"\d\d?[./-]\d\d?[./-]\d{4}(?:[ T]\d.*)?")
-_DAY_FIRST = re.compile(rf"(?P<day>\d\d?)[./-](?P<month>\d\d?)[./-]{_YEAR}{_THEN}")
-_MONTH_FIRST = re.compile(rf"(?P<month>\d\d?)[./-](?P<day>\d\d?)[./-]{_YEAR}{_THEN}")
-_DIGITS = re.compile(rf"{_YEAR}(?P<month>\d\d)(?P<day>\d\d)")
 _FORMS: dict[DateOrder, tuple[re.Pattern[str], ...]] = {
     "year first": (_ISO, _ISO_MONTH, *_NAMED),
-    "day first": (_DAY_FIRST,),
-    "month first": (_MONTH_FIRST,),
-    "digits": (_DIGITS,),
-    "clock": (_CLOCK,),
+    "day first": (re.compile(rf"(?P<day>\d\d?)[./-](?P<month>\d\d?)[./-]{_YEAR}{_THEN}"),),
+    "month first": (re.compile(rf"(?P<month>\d\d?)[./-](?P<day>\d\d?)[./-]{_YEAR}{_THEN}"),),
+    "digits": (re.compile(rf"{_YEAR}(?P<month>\d\d)(?P<day>\d\d)"),),
+    "clock": (re.compile(_TIME),),
 }
 DATE_ADVICE: dict[DateOrder, str] = {
     "year first": "write dates as 2024-12-31",
@@ -93,14 +88,12 @@ DATE_ADVICE: dict[DateOrder, str] = {
     "digits": "write dates as 20241231",
     "clock": "write times as 14:35",
 }
-_NULL = "null_values= treats them as missing (--null WORD on the command line)"
-_ISO_ADVICE = "it becomes categories: write dates as 2024-12-31"
 
 
 def infer(column: Column) -> tuple[Column, str]:
-    """Return a column of words as what all of them say, and a remark for the user or nothing.
+    """Convert a column of words to the kind inferred, and return a remark for the user if any.
 
-    Words that mean missing may stand among numbers and dates, and a few odd cells among dates.
+    Numbers and dates may hold words that mean missing, and dates may hold a few other cells.
     """
     if column.kind != "text" or column.is_category:
         return column, ""
@@ -112,11 +105,11 @@ def infer(column: Column) -> tuple[Column, str]:
         return read, ""
     gone = [word for word in column.words if says_missing(word)]
     rest = drop_words(column, gone)
-    # one word and n/a or - may be two answers
+    # a single word and n/a may be two answers
     if 1 < len(rest.words) < len(column.words):
         read, kind = infer_all(rest), "numbers"
         if is_yes_or_no(rest.words):
-            # a third answer, rather than none
+            # unknown may be a third answer
             answers = any(word.lower() in _ANSWERS for word in gone)
             read, kind = (None if answers else rest), "cells of yes or no"
         if read is not None:
@@ -127,7 +120,7 @@ def infer(column: Column) -> tuple[Column, str]:
 
 
 def infer_all(column: Column) -> Column | None:
-    """Return all words of a column as Booleans, numbers or dates, or None if some are others."""
+    """Convert all words to Booleans, numbers or dates. Return None if some words do not fit."""
     words = column.words
     if not words:
         return None
@@ -155,12 +148,12 @@ def _are_numbers(words: Sequence[str], written: Written) -> bool:
         return bool(with_comma) and not all(map(_THOUSANDS.fullmatch, with_comma))
     units = {unit_of(word, written) for word in odd}
     bare = [word for word in words if word not in set(odd) and number(word)]
-    # 5% among 0.05 could mean either
+    # next to 5%, a bare 0.05 may be a share or a percentage
     return len(units - {""}) <= 1 and not ("%" in units and (bare or "" in units))
 
 
 def to_dates(column: Column, order: DateOrder) -> Column:
-    """Return the words that are dates as dates; others are missing."""
+    """Convert words to dates. Other words become missing."""
     moments = [parse_moment(word, order) for word in column.words]
     read = _convert(column, "date", moments, "datetime64[us]")
     return replace(read, missing=np.isnat(read.values), order=order)
@@ -173,7 +166,7 @@ def _convert(column: Column, kind: str, values: Sequence[object], dtype: object)
 
 
 def drop_words(column: Column, gone: Iterable[str]) -> Column:
-    """Return the column with some words missing."""
+    """Make some words of a column missing."""
     lost = set(gone)
     if lost.isdisjoint(column.words):
         return column
@@ -185,34 +178,39 @@ def drop_words(column: Column, gone: Iterable[str]) -> Column:
 
 
 def _infer_mostly(column: Column, rest: Column) -> tuple[Column, str]:
-    """Return dates if most cells are, else words, with a remark if most are numbers."""
+    """Convert a column if most cells are dates. Add a remark about these, or about most numbers."""
     counts = dict(zip(rest.words, rest.counts().tolist() if rest.words else (), strict=True))
     n_cells = sum(counts.values())
     if n_cells < FEW:
         return column, ""
     orders = _find_orders(rest.words)
     if not orders:
-        unclear = all(map(_DAY_AND_MONTH.fullmatch, rest.words))
-        said = f"{rest.words[0]!r} may begin with the day or with the month; {_ISO_ADVICE}"
-        return column, said if unclear else ""
+        is_unclear = all(map(_DAY_AND_MONTH.fullmatch, rest.words))
+        remark = (
+            f"{rest.words[0]!r} may begin with the day or the month, so the dates become "
+            "categories; write them as 2024-12-31"
+        )
+        return column, remark if is_unclear else ""
     for order in orders:
         dates = [word for word in rest.words if parse_moment(word, order)]
         n_dates = sum(counts[word] for word in dates)
         if n_dates >= _MOST_DATES * n_cells:
             odd = [word for word in column.words if word not in set(dates)]
-            said = f"{n_dates:,} dates, {_describe_missing(column, odd)}"
-            return replace(to_dates(column, order), odd=tuple(odd)), said
+            remark = f"{n_dates:,} dates, {_describe_missing(column, odd)}"
+            return replace(to_dates(column, order), odd=tuple(odd)), remark
     for written in ("numbers", "decimal commas"):
         odd = [word for word in rest.words if number(word, written) is None]
         n_numbers = n_cells - sum(counts[word] for word in odd)
         if _MOST_NUMBERS * n_cells <= n_numbers < n_cells:
-            said = f"{n_numbers:,} numbers, but {_count_words(column, odd)}: it becomes categories"
-            return column, f"{said}; {_NULL}"
+            return column, (
+                f"{n_numbers:,} numbers, but {_count_words(column, odd)}, so the column becomes "
+                "categories; null_values= treats words as missing (--null on the command line)"
+            )
     return column, ""
 
 
 def _count_words(column: Column, words: Sequence[str]) -> str:
-    """Return the words and how often each occurs: ``3 × 'n/a', 1 × '?'``."""
+    """Describe how often words occur: ``3 × 'n/a', 1 × '?'``."""
     counts = dict(zip(column.words, column.counts().tolist(), strict=True))
     ordered = sorted(words, key=lambda word: -counts[word])
     shown = ", ".join(f"{counts[word]:,} × {word!r}" for word in ordered[:_SHOWN])
@@ -229,7 +227,7 @@ def _describe_missing(column: Column, words: Sequence[str]) -> str:
 
 
 def parse_moment(word: str, order: DateOrder) -> datetime.datetime | None:
-    """Return the moment that a word names in a spelling, or None.
+    """Parse a date or time in one spelling. Return None for any other word.
 
     Examples
     --------
@@ -263,9 +261,9 @@ def parse_moment(word: str, order: DateOrder) -> datetime.datetime | None:
 
 
 def _find_orders(words: Sequence[str]) -> list[DateOrder]:
-    """Return the spellings that words may have if they are dates, the best first.
+    """Return the possible spellings of dates, the most likely first.
 
-    None where the day may be the month; with points, the day is first everywhere.
+    Return none if days and months are ambiguous. In dates with dots, the day comes first.
     """
     days = [word for word in words if _DAY_AND_MONTH.fullmatch(word)]
     if not days:
@@ -286,9 +284,9 @@ def is_whole(values: NDArray[Any]) -> bool:
 
 
 def read_digit_dates(column: Column, *, strict: bool = True) -> Column | None:
-    """Return whole numbers such as 19750103 as dates, or None if some are no dates.
+    """Convert whole numbers such as 19750103 to dates. Return None if one is not a date.
 
-    ``strict``: few numbers may look like dates by chance.
+    ``strict`` requires at least three dates between 1800 and 2100: others may be mere numbers.
     """
     present = np.unique(column.values[~column.missing])
     if strict and (len(present) < 3 or present[0] < _YEARS[0] * 10_000):
@@ -304,7 +302,7 @@ def read_digit_dates(column: Column, *, strict: bool = True) -> Column | None:
 
 
 def split_tags(separator: str | None) -> Callable[[str], list[str]]:
-    """Return how cells of text are split into tags."""
+    """Return a function that splits a cell of text into tags."""
     if separator == JSON:
         return _split_brackets
     if separator is None:
@@ -316,23 +314,24 @@ def _split_brackets(cell: str) -> list[str]:
     try:
         return clean_tags(msgspec.json.decode(cell, type=list[str | int | float | None]))
     except msgspec.MsgspecError:
-        # as Python writes lists
+        # a list as Python writes it
         parts = cell.strip().removeprefix("[").removesuffix("]").split(",")
         return clean_tags(part.strip().strip("'\"") for part in parts)
 
 
 def find_tag_separator(words: Sequence[str], *, is_asked: bool = False) -> str | None:
-    """Return what separates tags in cells, or None if they are no lists of tags.
+    """Return the separator of tags in cells, or None if the cells are not lists of tags.
 
-    Tags are short and come again in other cells, here more, there fewer. A comma alone is no sign
-    of them: all of ``Lyon, France`` and ``Rome, Italy`` have two parts, in ``Abreu, J`` the initial
-    is never first, and the parts of sentences do not come again. ``is_asked`` says that they are.
+    Tags are short and recur in other cells, and lists differ in length. Commas also occur
+    elsewhere: ``Lyon, France`` and ``Rome, Italy`` always have two parts, the initial of
+    ``Abreu, J`` is never first, and parts of sentences do not recur. ``is_asked``: the user names
+    a column of tags.
     """
     if words and all(word.startswith("[") and word.endswith("]") for word in words):
         return JSON
     if is_asked:
         return next((s for s in _TAG_SEPARATORS if any(s in word for word in words)), ";")
-    # a few tags make few different lists
+    # a few tags form few distinct lists
     if len(words) < _FEW_LISTS:
         return None
     for separator in _TAG_SEPARATORS:

@@ -1,4 +1,4 @@
-"""Clean tags: merge spellings of one tag, and propose tags that only look alike."""
+"""Cleaning of tags: merged spellings of one tag, and proposals of tags that look alike."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from conjunct.errors import InputError
 
-# tags compared at a time: a block of scores is 2,000 × the number of tags, one byte each
+# tags compared at a time: a block of scores is 2,000 × the number of tags, 4 bytes each
 _BLOCK = 2000
 
-# what may end a tag and belong to it: c#, 100%
+# punctuation that may belong to the end of a tag: c#, 100%
 _MAY_END = "#%"
 _IRREGULAR = {
     "children": "child",
@@ -31,7 +31,7 @@ _IRREGULAR = {
 
 
 class Merged(NamedTuple):
-    """A tag that got another spelling, and the number of rows that had it."""
+    """A tag with a new spelling, and the number of rows that had it."""
 
     tag: str
     into: str
@@ -39,7 +39,7 @@ class Merged(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """Two tags that look alike (100: equal). Nothing is done before a person has said so."""
+    """Two tags that look alike (100: equal). A person decides whether to merge them."""
 
     tag: str
     into: str
@@ -54,7 +54,7 @@ MERGES = CHANGE_KINDS[:3]
 
 
 class Change(NamedTuple):
-    """A proposal to change tags. Nothing is done before a person accepts it.
+    """A proposed change of tags, which a person accepts or rejects.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Change(NamedTuple):
     rows : int
         Rows that would change.
     why : str
-        The facts in words.
+        The evidence in words.
     examples : tuple of int
         The first rows that would change.
     """
@@ -80,7 +80,7 @@ class Change(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What would be done."""
+        """The change in words."""
         if not self.into:
             return f"drop {self.tag}"
         if self.kind == "implies":
@@ -99,11 +99,11 @@ class TagsRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TagCleaner(TransformerMixin, BaseEstimator):
-    """Give tags that mean the same one spelling.
+    """Give all spellings of a tag one clean spelling.
 
-    In this order: Unicode's NFKC form and single spaces; lower case; hyphens and underscores as
-    spaces, no punctuation at the ends; synonyms; plurals, but only into a singular that is itself
-    a tag of the data, so that "paris" stays. Cleaning what is clean changes nothing.
+    The steps are: Unicode's NFKC form and single spaces; lower case; hyphens and underscores as
+    spaces, no punctuation at the ends; synonyms; plurals whose singular is also a tag of the data,
+    so "paris" stays. Cleaning clean tags again changes nothing.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
     plurals : bool, default=True
         Merge English plurals into their singulars.
     synonyms : dict of str to str, optional
-        Tags and what to call them; ``conjunct.files.read_synonyms`` reads them from a file.
+        Tags and their new names; ``conjunct.files.read_synonyms`` reads them from a file.
 
     Attributes
     ----------
@@ -148,11 +148,11 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         self.synonyms = synonyms
 
     def fit(self, X: Iterable[Iterable[str]], y: Any = None) -> Self:
-        """Learn the tags of some baskets."""
+        """Learn the tags of baskets."""
         return self.fit_counts(Counter(tag for basket in X for tag in set(_iter_tags(basket))))
 
     def fit_counts(self, counts: Mapping[str, int]) -> Self:
-        """Learn tags from the number of rows of each."""
+        """Learn tags from the number of rows that have each."""
         self.counts_ = dict(counts)
         self._synonyms = self._resolve_synonyms()
         # a synonym may lead to the singular of another tag
@@ -162,7 +162,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Iterable[Iterable[str]]) -> list[list[str]]:
-        """Return the baskets with clean tags, each tag once, in their order."""
+        """Return baskets of clean tags, each tag once, in the order of the basket."""
         check_is_fitted(self)
         cleaned = []
         for basket in X:
@@ -176,7 +176,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         text = self._normalise(tag)
         while True:
             text = self._synonyms.get(text, text)
-            # a name that the user has chosen stays
+            # names that the user chose stay
             if not self.plurals or text in self._chosen:
                 return text
             singular = next((s for s in iter_singulars(text) if s in self._known), text)
@@ -185,17 +185,17 @@ class TagCleaner(TransformerMixin, BaseEstimator):
             text = singular
 
     def merges(self) -> list[Merged]:
-        """Return the tags that got another spelling, those of most rows first."""
+        """Return the tags with a new spelling, the most frequent first."""
         check_is_fitted(self)
         pairs = ((tag, into) for tag, into in self.mapping_.items() if tag != into)
         changed = [Merged(tag, into, self.counts_[tag]) for tag, into in pairs]
         return sorted(changed, key=lambda merged: (-merged.rows, merged.tag))
 
     def proposals(self, similarity: float = 85) -> list[Proposal]:
-        """Return pairs of clean tags that look alike, most alike first, for a person to judge.
+        """Return pairs of clean tags that look alike, the most similar first.
 
-        Accents and variants of an emoji do not count: ``océan`` and ``ocean`` are 100 alike. The
-        rarer tag is proposed for merging into the more frequent one. Needs rapidfuzz.
+        Accents and emoji variants are ignored: the similarity of ``océan`` and ``ocean`` is 100.
+        ``tag`` is the rarer tag, and ``into`` the more frequent one. Needs rapidfuzz.
         """
         check_is_fitted(self)
         rows: Counter[str] = Counter()
@@ -232,11 +232,8 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         return normalise(tag, case=self.case, punctuation=self.punctuation)
 
     def _resolve_synonyms(self) -> dict[str, str]:
-        given = {
-            self._normalise(tag): self._normalise(into)
-            for tag, into in (self.synonyms or {}).items()
-        }
-        given = {tag: into for tag, into in given.items() if tag != into}
+        pairs = (map(self._normalise, pair) for pair in (self.synonyms or {}).items())
+        given = {tag: into for tag, into in pairs if tag != into}
         resolved = {}
         for tag in given:
             into, seen = tag, {tag}
@@ -252,23 +249,21 @@ class TagCleaner(TransformerMixin, BaseEstimator):
 
 def _iter_tags(basket: Iterable[str]) -> Iterator[str]:
     if isinstance(basket, str):
-        raise InputError(f"a basket must be a set or a list of tags, not {basket!r}")
+        raise InputError(f"a basket must be a set or a list of tags; got {basket!r}")
     for tag in basket:
         if not isinstance(tag, str):
-            raise InputError(f"a tag must be text, not {tag!r}")
+            raise InputError(f"a tag must be text; got {tag!r}")
         if tag.strip():
             yield tag
 
 
 def _find_similar(tags: list[str], similarity: float) -> Iterator[tuple[int, int, float]]:
-    """Yield the positions of pairs that look alike, the later (rarer) one first."""
+    """Yield the positions of similar tags, the later (rarer) one first, and their similarity."""
     try:
         import numpy as np
         from rapidfuzz import fuzz, process
     except ImportError:
-        raise ImportError(
-            "looking for similar tags needs rapidfuzz: pip install rapidfuzz"
-        ) from None
+        raise ImportError("finding similar tags needs rapidfuzz: pip install rapidfuzz") from None
     for start in range(0, len(tags), _BLOCK):
         block = tags[start : start + _BLOCK]
         scores = process.cdist(
@@ -280,10 +275,10 @@ def _find_similar(tags: list[str], similarity: float) -> Iterator[tuple[int, int
 
 
 def normalise(tag: str, *, case: bool = True, punctuation: bool = True) -> str:
-    """Return the tag in Unicode's NFKC form, with single spaces between its words.
+    """Return the tag in Unicode's NFKC form, with single spaces between words.
 
-    ``case``: in lower case (Unicode's case folding). ``punctuation``: hyphens and underscores as
-    spaces, curly apostrophes as straight ones, and no other punctuation at its ends.
+    ``case`` folds the case. ``punctuation`` turns hyphens and underscores into spaces and curly
+    apostrophes into straight ones, and removes other punctuation at both ends.
 
     Examples
     --------
@@ -299,12 +294,12 @@ def normalise(tag: str, *, case: bool = True, punctuation: bool = True) -> str:
         text = " ".join(text.split())
         if text == tag:
             return text
-        # one step may make way for another: folding for composing, a hyphen for a bracket
+        # repeat, because folding may allow composing, and a hyphen may have hidden a bracket
         tag = text
 
 
 def fold(tag: str) -> str:
-    """Return the tag without accents and without the selectors of emoji variants.
+    """Return the tag without accents, skin tones and other emoji variants.
 
     Examples
     --------
@@ -312,13 +307,13 @@ def fold(tag: str) -> str:
     ('ocean', True)
     """
     parts = unicodedata.normalize("NFD", tag)
-    # skin tones are symbols; the two variant selectors are marks
+    # skin tones are symbols; variant selectors are marks
     kept = (c for c in parts if unicodedata.category(c) != "Mn" and not "🏻" <= c <= "🏿")
     return "".join(kept) or tag
 
 
 def iter_singulars(tag: str) -> Iterator[str]:
-    """Yield possible singulars of an English tag, by its last word.
+    """Yield possible singulars of an English tag, which differ in the last word.
 
     Examples
     --------
@@ -341,10 +336,5 @@ def _strip_punctuation(text: str) -> str:
     joined = "".join(
         " " if unicodedata.category(c) in ("Pd", "Pc") else "'" if c == "’" else c for c in text
     ).strip()
-    is_mark = [unicodedata.category(c).startswith("P") for c in joined]
-    start, end = 0, len(joined)
-    while start < end and is_mark[start]:
-        start += 1
-    while start < end and is_mark[end - 1] and joined[end - 1] not in _MAY_END:
-        end -= 1
-    return joined[start:end].strip()
+    marks = "".join(c for c in set(joined) if unicodedata.category(c).startswith("P"))
+    return joined.lstrip(marks).rstrip(marks.translate(dict.fromkeys(map(ord, _MAY_END)))).strip()

@@ -1,4 +1,4 @@
-"""Variables: columns that exclude each other, because they are the values of one thing."""
+"""Variables: columns that exclude each other because they are values of one thing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from conjunct.columns import PairCounts, PairList
 from conjunct.errors import InputError
 
 Variables = Mapping[str, Sequence[str]] | Literal[False] | None
-"""Values of ``variables=``: all variables by their columns, none, or those of the data."""
+"""Options of ``variables=``: names with their columns, no variables, or those of the data."""
 
-# Rows in which chance would have columns meet, from which on it means something if they never do:
-# independent columns then stay clear of each other with a probability of about e⁻⁸.
+# Rows in which two columns must be expected to meet before it is significant that they never do:
+# independent columns then never meet with a probability of about e⁻⁸.
 _EXPECTED = 8
 
-# Pairs that are looked at together, for their temporaries to take little memory.
+# Pairs that are compared at a time, to save memory.
 _PAIRS_AT_ONCE = 1 << 20
 
-# Characters. A longer name is a text, and would have too many stems.
+# Characters. A longer name is text, with too many stems.
 _LONGEST_NAME = 200
 
 # "age < 30", "age in [30, 45)" and "age ≥ 45", as a Binarizer calls them
@@ -41,26 +41,26 @@ class _Stem(NamedTuple):
     text: str
     separator: str
     is_common: bool
-    """True if the separator stands in many names that are no values."""
+    """True if the separator is also common in names that are not values."""
 
 
 def recognise_variables(
     names: Sequence[str], counts: PairCounts, known: Sequence[str | None] = ()
 ) -> tuple[str | None, ...]:
-    """Return the variable of each column, None for a plain tag; () if there is none at all.
+    """Return the variable of each column, None for a plain tag; () if there are no variables.
 
     Columns are values of one variable
 
     - if they have the same stem, as ``colour=red`` and ``colour=blue``, and never meet in a row.
-      After an underscore, a dot or a colon, which stand in other names too, either each row must
-      have one of them, or chance would have them meet in 8 rows or more;
-    - or if no two of them ever meet, and chance would have each two meet in 8 rows or more; of
-      more than 77 columns, in the logarithm of the number of their pairs. A rarer column that
-      meets none of such values joins them if that has a probability of e⁻⁸ or less by chance. If
-      there are only two frequent values, all must have every row between them: that two tags
-      avoid each other does not make them a variable.
+      If the stem ends in an underscore, a dot or a colon, which are common in other names, either
+      each row must have one of the columns, or at least 8 meetings must be expected by chance;
+    - or if no two of them ever meet, and at least 8 meetings of each pair are expected by chance
+      (with more than 77 columns, the logarithm of the number of their pairs). A rarer column
+      joins such values if it meets none of them, with a probability of at most e⁻⁸ by chance. If
+      there are only two frequent values, each row must have a value, because two tags may avoid
+      each other without being a variable.
 
-    What is ``known`` stays. The result depends on names and counts, not on the order of columns.
+    Variables that are ``known`` stay. The order of columns does not matter.
     """
     found = list(known) or [None] * len(names)
     used: set[Any] = {*found} - {None}
@@ -82,7 +82,7 @@ def recognise_variables(
 
 
 def check_variables(variables: object) -> None:
-    """Refuse what ``variables=`` cannot be, whatever the columns are."""
+    """Refuse invalid values of ``variables=``, whatever the columns of the data are."""
     if variables is None or variables is False:
         return
     if not isinstance(variables, Mapping):
@@ -98,7 +98,7 @@ def check_variables(variables: object) -> None:
                 f"variables must map names to lists of columns; got {name!r}: {columns!r}"
             )
         if len(columns) < 2:
-            raise InputError(f"variable {name!r} needs two columns or more; got {list(columns)!r}")
+            raise InputError(f"variable {name!r} needs at least two columns; got {list(columns)!r}")
         for column in columns:
             if column in seen:
                 both = f"variables {seen[column]!r} and {name!r}"
@@ -110,7 +110,7 @@ def check_variables(variables: object) -> None:
 def variables_by_column(
     variables: Mapping[str, Sequence[str]], names: Sequence[str]
 ) -> tuple[str | None, ...]:
-    """Return the variable of each column, as ``variables=`` says."""
+    """Return the variable of each column according to ``variables=``."""
     variable = {column: name for name, columns in variables.items() for column in columns}
     absent = variable.keys() - set(names)
     if absent:
@@ -120,7 +120,7 @@ def variables_by_column(
 
 
 def group_by_variable(pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[str, ...]]:
-    """Return the columns of each variable, from columns with their variables."""
+    """Group pairs of a column and its variable by variable."""
     columns: dict[str, list[str]] = {}
     for column, variable in pairs:
         if variable is not None:
@@ -129,7 +129,7 @@ def group_by_variable(pairs: Iterable[tuple[str, str | None]]) -> dict[str, tupl
 
 
 def make_distinct(used: set[str], name: str) -> str:
-    """Return the name, with a number after it if it is used already."""
+    """Return the name, followed by a number if it is already used."""
     own, k = name, 1
     while own in used:
         k += 1
@@ -138,7 +138,7 @@ def make_distinct(used: set[str], name: str) -> str:
 
 
 def _iter_stems(name: str) -> Iterator[_Stem]:
-    """Yield the stems of a name, the shortest first. Those of two names begin alike or differ."""
+    """Yield the stems of a name, the shortest first."""
     if len(name) > _LONGEST_NAME:
         return
     interval = _INTERVAL.fullmatch(name)
@@ -158,10 +158,10 @@ def _iter_stems(name: str) -> Iterator[_Stem]:
 def _group_by_name(
     names: Sequence[str], free: Sequence[int], counts: PairCounts
 ) -> Iterator[tuple[str, list[int]]]:
-    """Yield stems with their columns, which never meet.
+    """Yield stems and their columns, which never meet.
 
-    A shorter stem comes before a longer one, because values hold separators too:
-    ``status_never_married`` goes with ``status_divorced``.
+    Shorter stems come first, because values may hold separators: ``status_never_married`` belongs
+    to ``status_divorced``.
     """
     levels: list[dict[_Stem, list[int]]] = []
     for k in free:
@@ -188,7 +188,7 @@ def _group_by_name(
 def _find_meeting_stems(
     levels: Sequence[Mapping[_Stem, Sequence[int]]], n_columns: int, counts: PairCounts
 ) -> set[_Stem]:
-    """Return the stems of which two columns are both true in some row."""
+    """Return the stems with two columns that are both true in some row."""
     numbered: list[tuple[list[_Stem], NDArray[np.intp], NDArray[np.bool_]]] = []
     for level in levels:
         number = np.full(n_columns, -1)
@@ -207,13 +207,13 @@ def _find_meeting_stems(
 
 
 def _is_beyond_chance(columns: Sequence[int], counts: PairCounts) -> bool:
-    """Check that columns which never meet are in every row, or would meet by chance."""
+    """Return True if columns that never meet fill all rows, or should meet by chance."""
     supports = [int(support) for support in counts.supports[list(columns)]]
     total = sum(supports)
     if total == counts.n_rows:
         return True
     if isinstance(counts.observed, int):
-        # the products of all pairs, twice
+        # twice the products of all pairs
         products = total**2 - sum(support**2 for support in supports)
         return products >= 2 * _EXPECTED * counts.n_rows
     left, right = np.array(list(combinations(columns, 2))).T
@@ -230,19 +230,19 @@ def _is_beyond_chance(columns: Sequence[int], counts: PairCounts) -> bool:
 def _group_by_counts(
     names: Sequence[str], free: Sequence[int], counts: PairCounts
 ) -> Iterator[list[int]]:
-    """Yield sets of columns of which no two meet, though chance would have each two meet.
+    """Yield sets of columns that never meet, although each pair is expected to.
 
-    A column, the most frequent first, goes to the first set of which it meets no column.
+    Each column, the most frequent first, joins the first set whose columns it never meets.
     """
     supports = counts.supports.astype(np.int64)
     by_name = np.array(sorted(free, key=names.__getitem__), np.intp)
     order = by_name[np.argsort(-supports[by_name], kind="stable")]
     if isinstance(counts.observed, int):
-        # keep those that never meet some other, though chance would have it: mostly few. Numbers
-        # alone say so: how many columns each should meet, and how many it meets
+        # keep columns that meet fewer columns than expected by chance, which are mostly few:
+        # compare the number of columns that each should meet with the number that it meets
         needed = _expected_meetings(len(supports)) * counts.n_rows
         falling = supports[order]
-        # the product of one that is nowhere is never enough
+        # an empty column should meet none
         least = np.where(falling > 0, -(-needed // np.maximum(falling, 1)), counts.n_rows + 1)
         n_should = np.searchsorted(-falling, -least, side="right") - (falling**2 >= needed)
         order, n_should = order[n_should > 0], n_should[n_should > 0]
@@ -272,7 +272,7 @@ def _group_by_counts(
         else:
             sets.append([column])
     has_rare = bool(np.all(counts.observed == counts.n_rows))
-    # two tags may avoid each other and be no variable: as two values they would fill all rows
+    # two tags may avoid each other without being a variable, unless they fill all rows
     found = [columns for columns in sets if len(columns) > 2]
     if has_rare:
         _add_rare_values(found, names, free, counts)
@@ -287,10 +287,10 @@ def _group_by_counts(
 def _add_rare_values(
     sets: list[list[int]], names: Sequence[str], free: Sequence[int], counts: PairCounts
 ) -> None:
-    """Add to each set the columns that are too rare to be expected with a single value of it.
+    """Add columns that are too rare to be expected to meet single values.
 
-    A column of s rows that meets none of the values, which have u of the n rows together, does so
-    by chance with a probability of C(n−u, s) / C(n, s). It goes to the set that has most rows.
+    A column of s rows meets no value of a set that fills u of n rows with a probability of
+    C(n−u, s) / C(n, s) by chance. If that is small, it joins the set with the most rows.
     """
     if not sets:
         return
@@ -317,7 +317,7 @@ def _add_rare_values(
 
 
 def _find_partners(column: int, counts: PairCounts) -> NDArray[np.bool_]:
-    """Return which columns meet one."""
+    """Return which columns meet a column."""
     if isinstance(counts, PairList):
         return np.asarray(_find_met_columns([[column]], counts)[0])
     every = np.arange(len(counts.supports))
@@ -325,7 +325,7 @@ def _find_partners(column: int, counts: PairCounts) -> NDArray[np.bool_]:
 
 
 def _find_met_columns(sets: Sequence[Sequence[int]], counts: PairCounts) -> NDArray[np.bool_]:
-    """Return for each set of columns which columns meet any of it, in one look at all pairs."""
+    """Return which columns meet any column of each set, in one pass over all pairs."""
     n_columns = len(counts.supports)
     place = np.full(n_columns, -1)
     for k, columns in enumerate(sets):
@@ -339,10 +339,10 @@ def _find_met_columns(sets: Sequence[Sequence[int]], counts: PairCounts) -> NDAr
 
 
 def _expected_meetings(n_columns: int) -> int:
-    """Return in how many rows chance must have two columns meet, for their never meeting to count.
+    """Return the expected number of common rows from which it is significant to have none.
 
-    Of N pairs of independent columns that are expected in ln N rows each, about one never meets:
-    with many columns, 8 is not enough.
+    Of N independent pairs that are expected to meet in ln N rows, about one never meets. With many
+    columns, 8 rows are therefore too few.
     """
     n_pairs = n_columns * (n_columns - 1) // 2
     return max(_EXPECTED, ceil(log(max(n_pairs, 1))))
@@ -351,10 +351,10 @@ def _expected_meetings(n_columns: int) -> int:
 def _find_clear_pairs(
     order: NDArray[np.intp], counts: PairCounts
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return for each column the earlier ones that it never meets, though chance would have it.
+    """Return the earlier columns that each column never meets, although it is expected to.
 
-    ``order`` has the most frequent columns first. Columns are numbered by their places in it, and
-    the earlier ones of column k are those from ``starts[k]`` on.
+    Columns are numbered by their places in ``order``, the most frequent first. The earlier ones of
+    column k are in the first array from ``starts[k]``, which the second array holds.
     """
     supports = counts.supports[order].astype(np.int64)
     ranks = np.arange(len(order))
@@ -363,7 +363,7 @@ def _find_clear_pairs(
         least = -(-expected * counts.n_rows // np.maximum(supports, 1))
         n_earlier = np.minimum(ranks, np.searchsorted(-supports, -least, side="right"))
     else:
-        # a pair is expected in no more rows than each of the two has
+        # a pair is expected to meet in at most as many rows as either column has
         n_earlier = np.where(supports >= expected, ranks, 0)
     at_once = max(_PAIRS_AT_ONCE, counts.n_pairs // 8)
     ends = np.cumsum(n_earlier)
@@ -377,7 +377,7 @@ def _find_clear_pairs(
         columns = order[earlier], order[later]
         pairs = counts.for_pairs(np.minimum(*columns), np.maximum(*columns))
         product = pairs.left_support.astype(np.int64) * pairs.right_support
-        # none is expected of two that are never known together
+        # columns that are never known together are not expected to meet
         is_expected = (product > 0) & (product >= expected * np.asarray(pairs.n_rows, np.int64))
         clear = is_expected & (pairs.joint == 0)
         found.append(earlier[clear])

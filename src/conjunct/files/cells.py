@@ -1,4 +1,4 @@
-"""Cells of files, batch after batch: text as numbers, yes and no in one spelling, lists of tags."""
+"""Cells of batches of files: text as numbers, Booleans in one spelling, and lists of tags."""
 
 from __future__ import annotations
 
@@ -43,26 +43,25 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 
-# codes, which are no numbers: 007
+# codes, not numbers: 007
 _CODE = r"^0\d\d"
 
 Split = Callable[[str], list[str]]
 _SEPARATORS = "\t;|,"
 
-# rows of a block: lines are added to blocks as tags turn up, rows by starting new blocks
+# rows of a block: a new tag adds a line to a block, and more rows start a new block
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = _BLOCK_ROWS // 8
 
-# as long as the pairs take less than this, it is not yet known how many tags there are
+# below this size, pairs are not packed, because the number of tags is not yet known
 _FEW_BYTES = 1 << 26
 _PAIR_BYTES = 16
 
 
 def read_column(cells: pl.Series, *, as_words: bool = False) -> Column:
-    """Return a column; text that is plain numbers as numbers, which is quick.
+    """Read a column, converting text of plain numbers, which is quick. Rules infer other kinds.
 
-    What other text says is inferred where rules are chosen. ``as_words``: it holds words, even if
-    they look like numbers.
+    ``as_words`` keeps text as words, even if they look like numbers.
     """
     import polars as pl
 
@@ -71,7 +70,7 @@ def read_column(cells: pl.Series, *, as_words: bool = False) -> Column:
         text = cells.str.strip_chars(BLANKS).replace("", None)
         numbers = text.cast(pl.Float64, strict=False)
         if numbers.count() and numbers.null_count() == text.null_count():
-            # codes are words, and flags are Booleans
+            # codes stay words, and 0/1 may be Booleans
             is_code = text.str.contains(_CODE).any()
             cells = cells if is_code or numbers.is_in([0.0, 1.0]).all() else numbers
     column = from_series(name, nw.from_native(cells, series_only=True))
@@ -79,7 +78,7 @@ def read_column(cells: pl.Series, *, as_words: bool = False) -> Column:
 
 
 def read_with_rules(cells: pl.Series, rules: Sequence[ColumnRule]) -> Column:
-    """Return a column as rules want it: words as they are written, anything else as it is."""
+    """Read a column for rules: as words if they need the original spelling."""
     rule = rules[0]
     is_text = isinstance(rule, TagsRule) or (
         isinstance(rule, CategoryRule) and rule.part is None and rule.written == "words"
@@ -88,7 +87,7 @@ def read_with_rules(cells: pl.Series, rules: Sequence[ColumnRule]) -> Column:
 
 
 def parse_text(column: pl.Series) -> pl.Series:
-    """Return text as Booleans, numbers or dates if all of it can be; else unchanged."""
+    """Convert text to Booleans, numbers or dates if all of it fits."""
     import polars as pl
 
     if column.dtype != pl.String:
@@ -107,7 +106,7 @@ def parse_text(column: pl.Series) -> pl.Series:
 
 
 def align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the same rows in batches of a multiple of 8, except for the last."""
+    """Yield the same rows in batches of multiples of 8 rows, except for the last."""
     import polars as pl
 
     carried: pl.DataFrame | None = None
@@ -122,7 +121,7 @@ def align_to_bytes(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 class BooleanCells:
-    """Reader of cells that say yes or no, all in the same spelling; it packs them if asked to."""
+    """Reader of Boolean cells in one spelling of yes and no. With ``keep``, it packs them."""
 
     def __init__(self, *, keep: bool = False) -> None:
         self._keep = keep
@@ -133,10 +132,10 @@ class BooleanCells:
         """True once some cell was not empty."""
 
     def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
-        """Return which cells are true, and which missing if any; None if one is not Boolean."""
+        """Return which cells are true, and which are missing. Return None if one is not Boolean."""
         import polars as pl
 
-        # polars takes a name such as ^a.*$ for a pattern, even that of a column alone
+        # polars reads a name such as ^a.*$ as a pattern, even for a single column
         cells = cells.alias("cells")
         is_text = cells.dtype in (pl.String, pl.Categorical, pl.Enum)
         read = self._read_words(cells.cast(pl.String)) if is_text else _read_booleans(cells)
@@ -149,9 +148,9 @@ class BooleanCells:
         return read
 
     def line(self, n_rows: int) -> tuple[Bits, Bits | None]:
-        """Return the kept cells as bits, and where they are known if some are missing.
+        """Return the cells kept as bits, and where they are known if some are missing.
 
-        Batches must have had multiples of 8 rows, except for the last.
+        All batches but the last must have had multiples of 8 rows.
         """
 
         def join(parts: Sequence[Bits]) -> Bits:
@@ -164,13 +163,13 @@ class BooleanCells:
             return join(self._values), None
         pairs = zip(self._values, self._known, strict=True)
         parts = [np.full(len(v), 255, np.uint8) if known is None else known for v, known in pairs]
-        # the last byte of a part may be filled beyond the last row
+        # the last byte of a part may be set beyond the last row
         return join(self._values), join(parts) & pack_column(np.ones(n_rows, np.bool_))
 
     def _read_words(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
-        # blank cells are missing, however they are quoted
+        # blank cells are missing, even in quotes
         words = [word for word in cells.unique().drop_nulls().to_list() if word.strip()]
-        # many words are no yes and no, however spelled
+        # no spelling of yes and no has many words
         if len(words) > 20 or any(meaning(word) is None for word in words):
             return None
         self._words |= {word.strip().casefold() for word in words}
@@ -182,10 +181,10 @@ class BooleanCells:
 
 
 def _read_booleans(cells: pl.Series) -> tuple[Mask, Mask | None] | None:
-    """Return which Booleans or numbers are true, and which missing; None if one is not 0 or 1."""
+    """Return which cells are true, and which are missing. Return None if one is not 0 or 1."""
     import polars as pl
 
-    # each of polars' operations on a short column takes longer than the column
+    # avoid operations of polars, whose overhead dominates in short columns
     is_full = cells.null_count() == 0
     missing = None if is_full else cells.is_null().to_numpy()
     if cells.dtype == pl.Boolean:
@@ -207,18 +206,18 @@ def _read_booleans(cells: pl.Series) -> tuple[Mask, Mask | None] | None:
 
 @dataclass(frozen=True)
 class TagBatch:
-    """Some rows: pairs of a row (counted from the first of them) and a tag, side by side."""
+    """Some rows of tags: ``rows``, counted from the first one, and ``tags`` are pairs."""
 
     n_rows: int
     rows: NDArray[np.int64]
     tags: list[str]
     ids: list[str]
     expected: int | None
-    """About how many rows the file has."""
+    """The estimated number of rows of the file."""
 
 
 class NumbersError(InputError):
-    """A file that could hold tags holds numbers."""
+    """A file of tags holds numbers."""
 
 
 class BadCellError(Exception):
@@ -230,7 +229,7 @@ class BadCellError(Exception):
 
 
 def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the tags of cells, each with the number of its cell."""
+    """Return the tags of all cells, and the number of the cell of each tag."""
     rows: list[int] = []
     tags: list[str] = []
     for k, cell in enumerate(cells):
@@ -244,7 +243,7 @@ def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], 
 
 
 def find_splitter(cells: Sequence[str], separator: str | None, otherwise: Split) -> Split:
-    """Return how to split cells: as asked, as JSON, or at the first usual separator that occurs."""
+    """Return a function that splits cells at the separator, as JSON, or at one that occurs."""
     if separator is None:
         filled = [cell for cell in cells if cell.strip()]
         if filled and all(cell.lstrip().startswith("[") for cell in filled):
@@ -269,7 +268,7 @@ def _clean_tags(cell: Any) -> list[str]:
 
 
 class TagPacker:
-    """Collects pairs of a row and a tag: as they come, and as bits once these take less memory."""
+    """Collector of pairs of a row and a tag, which become bits once these take less memory."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -283,7 +282,7 @@ class TagPacker:
         return len(self._codes)
 
     def add(self, rows: NDArray[np.int64], tags: list[str]) -> None:
-        """Add some rows and tags, given side by side."""
+        """Add pairs of rows and tags."""
         index = self._codes
         for tag in dict.fromkeys(tags):
             index.setdefault(tag, len(index))
@@ -296,7 +295,7 @@ class TagPacker:
             self._pack()
 
     def table(self, n_rows: int, ids: Ids | None = None) -> BooleanData:
-        """Return the table, tags in code-point order."""
+        """Return the table, with tags in code-point order."""
         names = sorted(self._codes)
         order = np.array([self._codes[name] for name in names], np.intp)
         if not self._blocks and is_sparse(self._n_pairs, n_rows, len(names)):
@@ -320,7 +319,7 @@ class TagPacker:
         return BooleanData(tuple(names), columns, ids=ids, tags=True)
 
     def _pack(self) -> None:
-        """Set the bits of the pairs in blocks of rows, which grow as tags turn up."""
+        """Set the bits of the pairs in blocks of rows, which grow with the number of tags."""
         while self._pairs:
             rows, codes = self._pairs.pop()
             blocks = rows // _BLOCK_ROWS
@@ -331,7 +330,7 @@ class TagPacker:
                     self._blocks.append(np.zeros((0, _BLOCK_BYTES), np.uint8))
                 block, n_lines = self._blocks[number], int(code.max()) + 1
                 if len(block) < n_lines:
-                    # half as much again, so that a line at a time does not copy a block a time
+                    # grow by half, because adding single lines would copy the block each time
                     size = max(n_lines, len(block) * 3 // 2)
                     grown = np.zeros((size, _BLOCK_BYTES), np.uint8)
                     grown[: len(block)] = block

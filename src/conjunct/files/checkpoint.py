@@ -1,8 +1,7 @@
 """The checkpoint of a run: a file of JSON lines from which an interrupted run continues.
 
-The first line identifies the run, and each later line adds what was new, so that saving a merge
-costs one line however many came before. If a line was cut off, the run continues from the line
-before it.
+The first line identifies the run, and each later line adds new merges. If the last line was cut
+off, the run continues from the line before it.
 """
 
 from __future__ import annotations
@@ -22,13 +21,12 @@ from conjunct.ufc import JoinedPair, Progress, Rows, RunIdentity, Test
 FORMAT = "conjunct-checkpoint"
 VERSION = 4
 
-
-# the time between two writings, by how long one takes
+# the minimum time between two writes, as a multiple of the time that a write takes
 _SHARE = 10
 
 
 class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The identity of a run."""
+    """The first line: the identity of a run."""
 
     format: str
     version: int
@@ -39,7 +37,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The news of a run, as in a model file; the first line has the counts of the columns."""
+    """New merges, as in a model file. The first of these lines also has counts of columns."""
 
     iterations: list[list[JoinedPair]]
     tests: list[Test] = []
@@ -48,21 +46,21 @@ class ProgressRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class Checkpoint:
-    """A file in which the progress of a run is kept."""
+    """A file that keeps the progress of a run."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._next = 0.0
-        # bytes of whole lines that are there
+        # the length of the file in bytes, without an incomplete line
         self._length = 0
         check_target(path)
 
     def load(self, identity: RunIdentity) -> Progress | None:
-        """Return the progress that the file holds, or None; refuse that of another run."""
+        """Return the progress in the file, or None. Refuse the file of another run."""
         if not self.path.exists():
             return None
         content = read_bytes(self.path, InputError)
-        # what is after the last end of a line was cut off
+        # the rest after the last line end was cut off
         self._length = content.rfind(b"\n") + 1
         first, *lines = content[: self._length].splitlines() or [content]
         try:
@@ -97,7 +95,7 @@ class Checkpoint:
         )
 
     def save(self, identity: RunIdentity, news: Callable[[], Progress], *, last: bool) -> None:
-        """Write what is new, unless writing would take most of the time."""
+        """Write new merges, unless the last write was too recent."""
         begun = time.monotonic()
         if begun < self._next and not last:
             return
@@ -117,14 +115,14 @@ class Checkpoint:
         self._next = ended + _SHARE * (ended - begun)
 
     def wrong_run(self, why: object) -> InputError:
-        """Return an error: this run cannot continue from the file."""
+        """Return the error that this run cannot continue from the file."""
         return InputError(
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )
 
 
 def _append(path: Path, line: bytes, length: int) -> None:
-    """Write a line after the whole lines of a file, in place of what was cut off."""
+    """Write a line after the complete lines of a file, replacing an incomplete one."""
     try:
         with path.open("r+b") as file:
             file.truncate(length)

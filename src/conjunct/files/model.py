@@ -1,7 +1,7 @@
-"""The model file: versioned JSON, never pickle. Its fields are described in docs/export.md.
+"""The model file: versioned JSON, never pickle. docs/export.md describes its fields.
 
-A file holds sources only: columns, what was joined, counts and settings. Everything else is
-computed when it is read, by the code that a fit runs, so reading checks types and ranges only.
+A file holds only sources: columns, merges, counts and settings. Reading checks their types and
+ranges, and computes everything else by the code of a fit.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ GROUPS_VERSION = 1
 UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 LARGEST = 1 << 28
-"""Bytes of a model file: what is not one may have no end, as /dev/zero."""
+"""Maximum bytes of a model file. Other files may be endless, such as /dev/zero."""
 
-# Every feature may double a length, so a small file could ask for numbers of any size.
+# Every feature may double a length, so a small file could require huge numbers.
 _LONGEST = 1 << 4096
 T = TypeVar("T", bound=msgspec.Struct)
 FourCounts = tuple[Rows, Rows, Rows, Rows]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Length = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
-# the line ends of `str.splitlines`, and what a terminal would obey
+# without the line ends of `str.splitlines` and the control characters of terminals
 OneLine = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*\Z")]
 Literal = Annotated[int, msgspec.Meta(ge=-(1 << 31), lt=1 << 31)]
 Setting = str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | float | bool | None
@@ -80,16 +80,16 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class AddedFeature(Record, frozen=True):
-    """A feature that was added: two literals that are joined, or several that are counted."""
+    """An added feature: a conjunction of two literals, or a count of several."""
 
     literals: list[Literal]
     support: Rows
-    # true where at least, or exactly, this number of the literals are
+    # at least, or exactly, this number of literals must be true
     number: Rows | None = None
     exactly: bool = False
 
     def made(self) -> Made:
-        """Return what the feature is made of."""
+        """Return the parts of the feature."""
         n_literals = len(self.literals)
         if self.number is None:
             check_source(
@@ -104,24 +104,21 @@ class AddedFeature(Record, frozen=True):
 
 
 class CodeRecord(Record, frozen=True):
-    """What the complete code counted in the training rows, if supports do not say it.
+    """Counts of the complete code in the training rows that do not follow from supports.
 
-    A place is what remains of a primitive after all merges, or of what a merge made.
+    A place is the rest of a primitive, or of a merge's feature, after all merges.
     """
 
-    # for each place, rows in which it is asked for and no other value of its variable is true
+    # for each place, rows that ask for it and in which no other value of its variable is true
     asked: list[Rows]
-    # with variables: rows in which another value is true, and those of them in which it is true
+    # with variables: rows in which another value is true, and rows in which both are true
     beside: list[tuple[Rows, Rows]] = []
-    # the same of the columns, as if nothing had been merged
+    # the same for columns, without any merges
     columns_beside: list[tuple[Rows, Rows]] = []
 
 
 class NewRows(Record, frozen=True):
-    """Rows that were counted since the fit: how many, and what the code counted in them.
-
-    Lines of four counts, as in ``CodeCounts``.
-    """
+    """The number of rows counted since the fit, and the four counts of ``CodeCounts`` in them."""
 
     n_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
     features: list[FourCounts]
@@ -130,7 +127,7 @@ class NewRows(Record, frozen=True):
 
     @classmethod
     def after(cls, earlier: NewRows | None, n_rows: int, counts: CodeCounts) -> NewRows:
-        """Return the earlier rows and some more."""
+        """Add rows to the earlier ones."""
         if earlier is not None:
             n_rows, counts = n_rows + earlier.n_rows, counts.plus(earlier.counts())
         return cls(n_rows, *([tuple(line) for line in part.T.tolist()] for part in counts))
@@ -141,7 +138,7 @@ class NewRows(Record, frozen=True):
 
 
 class ModelFile(Record, frozen=True, kw_only=True):
-    """What a model file holds, in the order written."""
+    """The content of a model file, in the order of its fields."""
 
     format: str
     version: int
@@ -149,21 +146,21 @@ class ModelFile(Record, frozen=True, kw_only=True):
     parameters: dict[str, Setting | dict[str, Setting | list[str]]]
     n_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
     n_distinct_rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
-    # rows in which no column is true, where the paper's feature "null" is counted
+    # rows in which no column is true, if the paper's feature "null" is counted
     null_rows: Rows | None = None
-    # names, or the number of columns if the data had none
+    # names, or the number of columns if the data had no names
     columns: list[str] | Annotated[int, msgspec.Meta(ge=1, lt=1 << 31)]
     # rows in which each column is true
     supports: list[Rows]
-    # rows in which each column is known, where cells were missing
+    # rows in which each column is known, if cells were missing
     known: list[Rows] | None = None
-    # what each column is a value of, null for a plain tag; empty if all are
+    # the variable of each column, null for a plain tag; empty without variables
     variables: list[str | None] = []
-    # pairs tested in each iteration, and how many of them are significant if that decides
+    # pairs tested in each iteration, and the number of significant ones if that decides
     tests: list[Test] = []
     # the pairs that each iteration replaced
     merges: list[list[JoinedPair]] = []
-    # what each iteration added, where nothing is replaced, and columns that are no features
+    # features added in each iteration, if nothing is replaced, and columns that are not features
     added: list[list[AddedFeature]] = []
     dropped: list[Rows] = []
     ending: Ending = Ending()
@@ -171,7 +168,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
     new_rows: NewRows | None = None
     binarizer: BinarizerRecord | None = None
     tags: TagsRecord | None = None
-    # how often tags occur together, and how scores follow from it
+    # how often tags occur together, and how to compute scores from that
     suggestions: SuggestionsRecord | None = None
 
     @property
@@ -194,7 +191,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         max_features: int | None = None,
         min_support: float | None = None,
     ) -> Run:
-        """Return the run that the file is of."""
+        """Restore the run from the file."""
         check_source(not self.added and not self.dropped, "this kind of model cannot add features")
         self._check()
         has_null = self.null_rows is not None
@@ -223,10 +220,10 @@ class ModelFile(Record, frozen=True, kw_only=True):
         return replace(run, feature_set=replace(fitted, code_counts=counts))
 
     def _restore_code(self, fitted: FeatureSet, places: Sequence[int], patterns: Any) -> CodeCounts:
-        """Return the counts of the complete code, which are in part supports."""
+        """Return the counts of the complete code, some of which are supports."""
         code, m = self.code, len(self.supports)
         if code is None:
-            check_source(self.new_rows is None, "it has new rows, but no code")
+            check_source(self.new_rows is None, "it has new rows but no code")
             return CodeCounts(np.zeros((4, 0), np.int64), np.zeros((4, 0), np.int64), patterns)
         n_places = m + len(fitted.merges)
         sizes = (len(code.asked), len(code.beside), len(code.columns_beside))
@@ -239,7 +236,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         features = np.array(code.asked, np.int64), supports
         given = (code.beside, n_places), (code.columns_beside, m)
         other = [np.array(pairs or [(0, 0)] * n, np.int64).reshape(-1, 2).T for pairs, n in given]
-        # columns are asked for wherever they are known, with one probability or the other
+        # a column is asked for in all rows in which it is known, with one of two probabilities
         counted = CodeCounts(
             np.stack([features[0], features[1] - other[0][1], *other[0]]),
             np.stack([columns[0] - other[1][0], columns[1] - other[1][1], *other[1]]),
@@ -254,7 +251,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         return counted
 
     def restore_growth(self) -> tuple[FeatureSet, tuple[Indicators, ...]]:
-        """Return the features and the history of an algorithm that only adds features."""
+        """Restore the features and the history of an algorithm that only adds features."""
         has_merges = self.merges or self.tests or self.known is not None or self.variables
         more = self.code, self.new_rows, self.null_rows, self.suggestions
         has_more = any(more) or self.ending != Ending()
@@ -324,7 +321,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
         check_source(not self.variables or bool(sizes), "no column has a variable")
 
     def preparation(self) -> Preparation:
-        """Return what makes the columns of raw data, after checking that it does."""
+        """Return the steps from raw data to columns, after checking that they fit."""
         binarizer, cleaner = None, None
         if self.binarizer is not None:
             binarizer = Binarizer.from_record(self.binarizer)
@@ -338,7 +335,7 @@ class ModelFile(Record, frozen=True, kw_only=True):
 
 
 def _check_counts(counts: CodeCounts, n_rows: int) -> None:
-    """Check that the code can have counted so in this number of rows."""
+    """Check that counts of the code are possible in this number of rows."""
     for n, k, n_other, k_other in (counts.features, counts.columns):
         holds = (k >= 0) & (k <= n) & (k_other <= n_other) & (n + n_other <= n_rows)
         check_source(bool(holds.all()), "a count of its code is out of range")
@@ -360,7 +357,7 @@ def model_file(
     preparation: Preparation,
     new_rows: NewRows | None = None,
 ) -> ModelFile:
-    """Describe a fitted model; without a plan, one of a kind that only adds features."""
+    """Describe a fitted model. Without a plan, it is of a kind that only adds features."""
     binarizer, cleaner = preparation.binarizer, preparation.cleaner
     names, counts = list(feature_set.lineage.primitives), feature_set.lineage_counts
     parts: dict[str, Any] = {}
@@ -411,16 +408,16 @@ def model_file(
 def write_model(
     path: str | os.PathLike[str], model: ModelFile | ClassifierFile | GroupsFile
 ) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     text = model_json(model)
     write_atomically(path, lambda part: part.write_bytes(text))
 
 
 def model_json(model: ModelFile | ClassifierFile | GroupsFile) -> bytes:
-    """Return the content of a file; it reads back as the same, or is refused."""
+    """Return the content of a file, after checking that reading it gives the same model."""
 
     def to_plain(value: Any) -> Any:
-        # a parameter may be one of NumPy's numbers
+        # a parameter may be a number of NumPy
         if isinstance(value, np.generic):
             return value.item()
         raise InputError(f"a parameter cannot be saved: {value!r}")
@@ -454,14 +451,14 @@ def model_schema() -> bytes:
 
 
 class Labels(Record, frozen=True):
-    """The classes of a classifier, with their type in NumPy; times as whole numbers."""
+    """The classes of a classifier with their NumPy type. Times are whole numbers."""
 
     type: str
     values: list[str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | float | bool]
 
     @classmethod
     def of(cls, classes: Any) -> Labels:
-        """Return classes as they are written; refuse those that would not come back the same."""
+        """Return classes to write. Refuse classes that reading would change."""
         name = "str" if classes.dtype.kind == "U" else classes.dtype.name
         values = (classes.astype(np.int64) if classes.dtype.kind in "mM" else classes).tolist()
         types = set(map(type, values))
@@ -503,31 +500,31 @@ _LABEL_TYPES: dict[str, tuple[type, ...]] = {
 
 
 class ClassifierFile(Record, frozen=True, kw_only=True):
-    """What the file of a classifier holds, in the order written."""
+    """The content of a classifier file, in the order of its fields."""
 
     format: str
     version: int
     smoothing: float
-    # how much of each bit counts in probabilities
+    # the weight of a bit in probabilities
     calibration: float
     classes: Labels
     # training rows of each class
     class_rows: list[Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]]
-    # for each feature that a row could have (what remains of each primitive, then of what each
-    # merge made): in how many rows of each class it is true, and is observed false; with
-    # variables, then the same of the rows in which another value is true
+    # for each place (the rest of a primitive, then of a merge's feature): the number of rows of
+    # each class in which it is true, and in which it is observed false; with variables, the same
+    # again for rows in which another value is true
     true: list[list[Rows]]
     false: list[list[Rows]]
     vocabulary: ModelFile
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
-    """Read a model file; anything but a whole one of this version is refused."""
+    """Read a model file. Refuse damaged files and other versions."""
     return decode_file(path, ModelFile, FORMAT, VERSION)
 
 
 def read_classifier(path: str | os.PathLike[str]) -> ClassifierFile:
-    """Read the file of a classifier; anything but a whole one of this version is refused."""
+    """Read a classifier file. Refuse damaged files and other versions."""
     read = decode_file(path, ClassifierFile, CLASSIFIER_FORMAT, CLASSIFIER_VERSION)
     if (read.vocabulary.format, read.vocabulary.version) != (FORMAT, VERSION):
         raise ModelFileError(f"{path}: damaged classifier: its vocabulary is not a model file")
@@ -550,7 +547,7 @@ def read_bytes(path: str | os.PathLike[str], error: type[InputError] = ModelFile
 
 
 def decode_file(path: str | os.PathLike[str], kind: type[T], format: str, version: int) -> T:
-    """Return the content of a file that conjunct wrote, if it has that format."""
+    """Decode a file of conjunct, which must have this format and version."""
     content = read_bytes(path)
     try:
         header = msgspec.json.decode(content, type=_Header)
@@ -561,7 +558,7 @@ def decode_file(path: str | os.PathLike[str], kind: type[T], format: str, versio
         what = f"a {header.format} file, not a {format}" if known else "not a conjunct model"
         raise ModelFileError(f"{path}: {what} file")
     if 1 <= header.version < version:
-        # models changed with each release, and classifiers came with the second
+        # models changed with each release, and classifiers came with the second one
         why = f"was written by conjunct 0.{3 - version + header.version}"
         raise ModelFileError(f"{path} {why}: fit again with this version")
     if header.version != version:
@@ -581,7 +578,7 @@ class _Header(msgspec.Struct):
 
 
 class MarkRecord(Record, frozen=True):
-    """A tag, or the tags of a chunk, with its rows and shares in a group and outside."""
+    """A tag or a chunk, with its rows and shares inside and outside a group."""
 
     tags: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     rows: Rows
@@ -593,7 +590,7 @@ class MarkRecord(Record, frozen=True):
 
 
 class GroupRecord(Record, frozen=True):
-    """A group of rows; its share, and the texts of its marks, follow from the rest."""
+    """A group of rows. Its share and the texts of its marks follow from other fields."""
 
     name: OneLine
     rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
@@ -603,9 +600,9 @@ class GroupRecord(Record, frozen=True):
 
 
 class GroupsFile(Record, frozen=True, kw_only=True):
-    """Content of a file of row groups, in the order written.
+    """The content of a file of row groups, in the order of its fields.
 
-    Groups have either chunks, a vocabulary each, or probabilities of the outcomes of columns.
+    Each group has either chunks, in a vocabulary, or probabilities of the outcomes of columns.
     """
 
     format: str
@@ -616,16 +613,16 @@ class GroupsFile(Record, frozen=True, kw_only=True):
     description_length: Length
     baseline_length: Length
     stop_reason: OneLine
-    # of each group: the columns, then several values of each variable; and none, of each field
+    # for each group: the columns, then several values of each variable; and no value, of each field
     outcomes: list[list[Probability]]
     none: list[list[Probability]]
-    # a model without merges: the columns, their variables and their preparation
+    # a model without merges, for the columns, their variables and their preparation
     columns: ModelFile
     vocabularies: list[ModelFile]
 
 
 def read_groups(path: str | os.PathLike[str]) -> GroupsFile:
-    """Read a file of row groups; anything but a whole one of this version is refused."""
+    """Read a file of row groups. Refuse damaged files and other versions."""
     read = decode_file(path, GroupsFile, GROUPS_FORMAT, GROUPS_VERSION)
     if not 1 <= len(read.groups) == len(read.shares) or abs(sum(read.shares) - 1) > 1e-6:
         raise ModelFileError(f"{path}: damaged groups: their shares do not sum to 1")

@@ -1,4 +1,4 @@
-"""Files as bytes and as lines, compressed or not; and what can be wrong with them."""
+"""Files as bytes and as lines, compressed or not, and errors about them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from conjunct.errors import InputError
 T = TypeVar("T")
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int | None], object]
-"""Called with the number of rows read so far and about how many there are, if that is known."""
+"""A function of the number of rows read so far, and of their estimated total or None."""
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 BATCH_ROWS = 16_384
 
 LONGEST_LINE = 1 << 24
-"""Bytes. A small compressed file may hold a line of gigabytes, and a line is read whole."""
+"""Bytes. Lines are read whole, but a small compressed file may hold a line of gigabytes."""
 
 _BATCH_BYTES = 1 << 29
 _MOST_BLANK = 1 << 23
@@ -40,13 +40,13 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# characters that no text holds; zero is refused where it is met
+# control characters that text never contains; zero bytes are refused elsewhere
 _CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CELLS = 1 << 28
 
 
 def check_name(path: StrPath) -> None:
-    """Refuse a name that is not text, as one with ``é`` is not in the C locale: polars would."""
+    """Refuse a name that is not text, which polars cannot open: ``é`` is not in the C locale."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -79,7 +79,7 @@ def check_not_empty(path: StrPath, needs: str = "a line of column names, then ro
 
 
 def text_lines(file: Path) -> Iterator[str]:
-    """Yield the lines of a text file with their ends, without a byte order mark."""
+    """Yield the lines of a text file with their line ends, without a byte order mark."""
     with text_file(file).open(encoding="utf-8-sig", newline="") as lines:
         try:
             for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), ""), start=1):
@@ -91,18 +91,18 @@ def text_lines(file: Path) -> Iterator[str]:
 
 
 def text_file(file: Path) -> Path:
-    """Return a file of the same text in UTF-8 with line feeds: the file itself, or a copy."""
+    """Return the file if it is UTF-8 with line feeds, or a converted copy."""
     return _find_text(file)[0]
 
 
 def describe_text(file: Path) -> str | None:
-    """Return what is unusual about the text of a file, if anything."""
-    said = _find_text(file)[1]
-    return f"{file} {said}" if said else None
+    """Describe how the text of a file was converted, if it was."""
+    note = _find_text(file)[1]
+    return f"{file} {note}" if note else None
 
 
 def _find_text(file: Path) -> tuple[Path, str]:
-    """Return a file of UTF-8 with line feeds, and what was done to have it."""
+    """Return a file of UTF-8 with line feeds, and a note about its conversion."""
 
     def decode(copy: Path) -> tuple[Path, str]:
         plain = plain_file(file)
@@ -123,22 +123,22 @@ def _find_text(file: Path) -> tuple[Path, str]:
                 if encoding == "cp1252" and _CONTROLS.search(text):
                     raise utf8_error(file)
                 out.write(text.replace("\r", "\n") if has_returns else text)
-        said = []
+        notes = []
         if encoding == "cp1252":
-            said.append(
-                "is not UTF-8: its letters are read as Western European ones (Windows-1252, "
-                "Latin-1); if some look wrong, save it as UTF-8"
+            notes.append(
+                "is not UTF-8, and is read as Western European text (Windows-1252, Latin-1); "
+                "if some letters look wrong, save the file as UTF-8"
             )
         elif encoding is not None:
-            said.append(f"is {encoding.upper()} text, and is decoded")
+            notes.append(f"is {encoding.upper()} text, and is decoded")
         if has_returns:
-            said.append("has lines that end in carriage returns alone, and is read by these")
-        return copy, "; it ".join(said)
+            notes.append("ends lines with carriage returns alone, and is read accordingly")
+        return copy, "; it ".join(notes)
 
     return make_once("decode", file, decode)
 
 
-# what was made of files, by the step, the file and its state; and the copies, the oldest first
+# results and copies, the oldest first, by the step, the file, its state and the settings
 _MADE: dict[tuple[object, ...], tuple[Any, Path]] = {}
 
 
@@ -149,9 +149,9 @@ def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def make_once(step: str, file: Path, make: Callable[[Path], T], *settings: object) -> T:
-    """Return what ``make`` makes of a file, which it may copy; again only if the file changed.
+    """Return the result of ``make``, which may fill a copy. Repeat it only if the file changed.
 
-    A few copies are kept until Python ends; older ones are removed, and made again when needed.
+    A few copies are kept until Python ends. Older ones are removed, and made again when needed.
     """
     state = file.stat()
     key = (step, file.absolute(), state.st_mtime_ns, state.st_size, *settings)
@@ -166,7 +166,7 @@ def make_once(step: str, file: Path, make: Callable[[Path], T], *settings: objec
             raise
         while len(_MADE) >= _MOST_COPIES:
             _, oldest = _MADE.pop(next(iter(_MADE)))
-            with suppress(OSError):  # another system may not let go of an open file
+            with suppress(OSError):  # Windows does not remove open files
                 oldest.unlink(missing_ok=True)
         _MADE[key] = made, copy
     return cast("T", _MADE[key][0])
@@ -191,14 +191,14 @@ def _find_encoding(file: Path, start: bytes) -> str | None:
                 has_letters = has_letters or not text.isascii()
             decode(b"", final=True)
     except UnicodeDecodeError as error:
-        # one wrong byte among letters of UTF-8 is damage
+        # a wrong byte after valid letters of UTF-8 means damage, not another encoding
         has_letters = has_letters or not error.object[: error.start].isascii()
         return None if has_letters else "cp1252"
     return None
 
 
 def utf8_error(file: Path) -> InputError:
-    """Return an error: the file is not UTF-8, and on which line."""
+    """Return the error that a file is not UTF-8, with the line."""
     with plain_file(file).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -212,20 +212,20 @@ def utf8_error(file: Path) -> InputError:
 
 
 def refuse_zero_bytes(file: Path, line: int, text: str) -> None:
-    """Refuse a line that holds zero bytes."""
+    """Refuse a line with zero bytes."""
     if "\0" in text:
         raise InputError(f"{file}, line {line} contains zero bytes: not a text file")
 
 
 def estimate_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:
-    """Estimate how many rows a file has if ``n_rows`` of them take ``n_bytes``."""
+    """Estimate the number of rows of a file if ``n_rows`` of them take ``n_bytes``."""
     if not n_bytes:
         return None
     return max(n_rows, round(plain_file(file).stat().st_size / n_bytes * n_rows))
 
 
 def refuse_dense(file: Path, n_rows: int, n_columns: int) -> None:
-    """Refuse a table that is small only in its file, where cells of zero or none are left out."""
+    """Refuse a table that is small only in its file, which omits empty cells."""
     if n_rows * n_columns > _MOST_CELLS:
         raise InputError(
             f"{file}: {n_rows:,} rows of {n_columns:,} columns are too many cells for this kind "
@@ -234,7 +234,7 @@ def refuse_dense(file: Path, n_rows: int, n_columns: int) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return why, in one line."""
+    """Return the reason for an error in one line."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error).partition("\n")[0]
@@ -242,12 +242,11 @@ def first_line(error: BaseException) -> str:
 
 @contextmanager
 def one_line_errors(path: StrPath) -> Iterator[None]:
-    """Say in one line what is wrong with a file."""
+    """Turn errors of the system and of polars into one line about a file."""
     try:
         yield
     except BaseException as error:
-        # polars panics over some Arrow files: not an Exception, but no more than bad input; where
-        # it is not loaded, as for baskets, it cannot
+        # some Arrow files make polars panic, which is no Exception; baskets do not load polars
         polars = sys.modules.get("polars")
         panic = () if polars is None else (polars.exceptions.PanicException,)
         if not isinstance(error, (OSError, EOFError, *panic)):
@@ -256,7 +255,7 @@ def one_line_errors(path: StrPath) -> Iterator[None]:
 
 
 def line_batches(file: Path) -> Iterator[list[str]]:
-    """Yield lines without their ends, some thousands at a time."""
+    """Yield lists of some thousand lines, without line ends."""
     batch: list[str] = []
     length = 0
     for number, line in enumerate(text_lines(file), start=1):
@@ -271,10 +270,7 @@ def line_batches(file: Path) -> Iterator[list[str]]:
 
 
 def plain_file(file: Path) -> Path:
-    """Return the file, or a copy of what it holds if it is compressed: that is done once.
-
-    The content tells, as for polars, not the name.
-    """
+    """Return the file, or a decompressed copy. As in polars, the content decides, not the name."""
     with file.open("rb") as opened:
         start = opened.read(4)
     kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
@@ -282,10 +278,7 @@ def plain_file(file: Path) -> Path:
 
 
 def _decompress(file: Path, kind: str, copy: Path) -> Path:
-    """Fill the copy; refuse a file that is damaged, or whose lines are endless or blank.
-
-    Everything after this reads lines or batches of them whole.
-    """
+    """Fill the copy. Refuse endless lines and blank lines, because lines are later read whole."""
     opener: Any = gzip.open
     broken: tuple[type[BaseException], ...] = (EOFError, zlib.error)
     if kind == "zstd":
@@ -306,16 +299,16 @@ def _decompress(file: Path, kind: str, copy: Path) -> Path:
                 n_lines, batch_lines = n_lines + ends, batch_lines + ends
                 batch_bytes += len(chunk)
                 blank_bytes = 0 if chunk.strip() else blank_bytes + len(chunk)
-                meant = "if that is meant, decompress the file first"
+                advice = "if this is intended, decompress the file first"
                 if blank_bytes > _MOST_BLANK:
                     raise InputError(
-                        f"{file}, line {n_lines:,}: {blank_bytes >> 20} MB of blank lines; {meant}"
+                        f"{file}, line {n_lines:,}: {blank_bytes >> 20} MB of blank lines; {advice}"
                     )
                 if batch_lines >= BATCH_ROWS:
                     batch_lines, batch_bytes = 0, 0
                 elif batch_bytes > _BATCH_BYTES:
                     raise InputError(
-                        f"{file}: {batch_lines:,} lines hold {batch_bytes >> 20} MB; {meant}"
+                        f"{file}: {batch_lines:,} lines hold {batch_bytes >> 20} MB; {advice}"
                     )
                 out.write(chunk)
     except broken as error:

@@ -1,4 +1,4 @@
-"""Files of any known kind to Boolean tables and data frames."""
+"""Reading files of any known kind as Boolean tables and data frames."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ from conjunct.files.formats.base import (
     frame_batches,
     is_boolean,
     list_names,
-    locate_error,
     recognise_format,
     select_columns,
 )
@@ -73,7 +72,7 @@ T = TypeVar("T")
 Found: TypeAlias = list[ColumnRule] | Dropped
 Line: TypeAlias = tuple[Bits, Bits | None]
 
-# columns that are not Boolean are read whole, as many at a time as take about this much memory
+# columns that are not Boolean are read whole, in groups of about this size
 _GROUP_BYTES = 1 << 28
 _CELL_BYTES = 64
 
@@ -102,51 +101,51 @@ def read_boolean(
     Parameters
     ----------
     path : path
-        Wide tables end in .csv, .tsv, .txt, .parquet, .arrow, .feather, .json, .jsonl, .xlsx,
-        .ods, .arff, .sqlite, .db or .duckdb, transactions in .dat or .basket (or .txt), SVMlight
-        in .svm or .svmlight; text may be compressed (.gz, .zst).
+        Names of tables end in .csv, .tsv, .txt, .parquet, .arrow, .feather, .json, .jsonl, .xlsx,
+        .ods, .arff, .sqlite, .db or .duckdb, those of transactions in .dat or .basket (or .txt),
+        and those of SVMlight in .svm or .svmlight. Text may be compressed (.gz, .zst).
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"text"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"jsonl"``,
-        ``"excel"``, ``"arff"``, ``"database"``, ``"baskets"`` or ``"svmlight"``, whatever the name
-        ends in; ``"long"`` for a table of ids and tags.
+        ``"excel"``, ``"arff"``, ``"database"``, ``"baskets"`` or ``"svmlight"``, if the name of the
+        file has another ending; ``"long"`` for a table of ids and tags.
     columns, exclude : sequence of str
-        Columns (or tags) to read, and not to read.
+        Columns (or tags) to read, and columns to leave out.
     id : str, optional
-        Column that names the rows: not a feature.
+        Column that names the rows, and is not a feature.
     separator : str, optional
-        What stands between cells; in baskets, between tags.
+        Separator of cells; in baskets, of tags.
     tags : str, optional
         Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list. Other
         columns become features too, and the tags are then named ``column: tag``.
     null_values : sequence of str
-        Words that stand for a missing cell, besides the empty one. In columns of numbers, dates
-        and yes or no, words such as ``n/a`` do without being named.
+        Words for missing cells. Empty cells are always missing; so are words such as ``n/a`` in
+        columns of numbers, dates, and yes or no.
     tag_separator : str, optional
-        What stands between the tags of a cell, with ``tags``.
+        Separator of the tags in a cell of the column ``tags``.
     sheet : str, optional
-        Sheet of a spreadsheet; by default the first.
+        Sheet of a spreadsheet, by default the first.
     table : str, optional
-        Table of a database, if it has several.
+        Table of a database that has several.
     header : bool, optional
-        Whether the first line of a text file names the columns; by default, its cells show it.
+        True if the first line of a text file has the column names. By default, its cells decide.
     binarizer : Binarizer, optional
-        Makes other columns Boolean; fitted here if it is not yet.
+        Makes other columns Boolean. It is fitted first if necessary.
     cleaner : TagCleaner, optional
-        Merges spellings of tags; fitted here if it is not yet.
+        Merges spellings of tags. It is fitted first if necessary.
     names : sequence of str, optional
-        The features a model wants, in its order; others are left aside with a warning.
+        Features of a model, in its order. Others are ignored with a warning.
     progress : callable, optional
-        Called with the rows read so far and about how many there are (or None).
+        Function of the number of rows read so far, and of their estimated total or None.
 
     Returns
     -------
     BooleanData
-        With the fitted Binarizer or TagCleaner in its ``preparation``.
+        Its ``preparation`` has the fitted Binarizer or TagCleaner.
 
     Raises
     ------
     InputError
-        In one line that names the file, the line and the column.
+        The message names the file, the line and the column in one line.
 
     Examples
     --------
@@ -193,7 +192,7 @@ def read_boolean(
 
 
 def choose_tags(names: Sequence[str], file: Path, kind: Format, options: ReadOptions) -> list[str]:
-    """Return the tags to make features of; a column of the file that is left out is no tag."""
+    """Return the tags to make features from. Ignore excluded names of other columns."""
     known = _other_columns(file, kind, options)
     exclude = [name for name in options.exclude if name in names or name not in known]
     columns = None if options.columns == [options.tags] else options.columns
@@ -206,9 +205,9 @@ def choose_tags(names: Sequence[str], file: Path, kind: Format, options: ReadOpt
 def keep_other_columns(
     file: Path, kind: Format, options: ReadOptions, binarizer: Binarizer | None
 ) -> tuple[ReadOptions, Binarizer | None]:
-    """Return options and a Binarizer for a column of tags among others that are features too.
+    """Return options and a Binarizer that read a column of tags with other features.
 
-    Tags alone are read as such: there may be very many, and they can be cleaned.
+    Without other features, tags stay tags, which can be cleaned and may be numerous.
     """
     if options.tags is None or options.tag_separator is not None:
         return options, binarizer
@@ -227,7 +226,7 @@ def keep_other_columns(
 
 
 def _other_columns(file: Path, kind: Format, options: ReadOptions) -> list[str]:
-    """Return the columns of a table besides the tags and the ids."""
+    """Return the columns of a table without the tags and the ids."""
     if options.tags is None or not isinstance(kind, TableFormat):
         return []
     scan, _ = kind.text_batches(file, options, options.tags)
@@ -244,14 +243,14 @@ def read_table(
     null_values: Sequence[str] = (),
     sheet: str | None = None,
 ) -> pl.DataFrame:
-    """Read a wide table as it is. A column of 0/1 or true/false is Boolean; an empty cell is null.
+    """Read a table without making it Boolean. Only columns of 0/1 or true/false are Boolean.
 
-    Other columns come as numbers, dates or text: whether they will do is for the reader to say.
+    Other columns are numbers, dates or text, and empty cells are null.
 
     Raises
     ------
     InputError
-        If the file is not a table, in one line that names the file and the place.
+        If the file is not a table. The message names the file and the place in one line.
 
     Examples
     --------
@@ -269,7 +268,7 @@ def read_table(
 
 
 def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
-    """Read a wide table unchanged; it may have no rows."""
+    """Read a table that may have no rows."""
     import polars as pl
 
     words = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime)
@@ -297,7 +296,7 @@ def read_frame(path: StrPath, options: ReadOptions) -> pl.DataFrame:
 
 
 class ColumnView(NamedTuple):
-    """A column of a file and what was made of it."""
+    """A column of a file, and how it was read."""
 
     column: str
     kind: str
@@ -305,15 +304,15 @@ class ColumnView(NamedTuple):
     missing: int
     n_features: int
     about: str
-    """The features that were made, or why there are none."""
+    """The rules of the features, or the reason that there are none."""
     option: str
-    """The option on the command line that has it otherwise."""
+    """The option on the command line for another reading."""
 
 
 def look(
     path: StrPath, options: ReadOptions, binarizer: Binarizer | None = None
 ) -> tuple[BooleanData, list[ColumnView]]:
-    """Return a file's Boolean table, and what each of its columns was taken for."""
+    """Read a file as a Boolean table, and describe how each column was read."""
     table = read_boolean(path, **asdict(options), binarizer=binarizer)
     if table.tags:
         example = ", ".join(next(filter(None, table.convert("baskets")), []))
@@ -337,7 +336,7 @@ def look(
         kind, option = _describe_rules(name, made)
         if not made:
             about = dropped.get(name, "as asked for")
-            # a column without two values makes no feature in any reading
+            # no reading makes features from a column with a single value
             is_other = name in dropped and not about.startswith("every ")
             option = f"--categorical {name!r}" if is_other else ""
             if name == options.id:
@@ -347,10 +346,10 @@ def look(
 
 
 def _find_examples(path: StrPath, options: ReadOptions) -> tuple[dict[str, str], Counter[str]]:
-    """Return a cell of each column of a table as it is written, and the number of empty ones."""
+    """Return an example cell and the number of empty cells of each column."""
     every = replace(options, tags=None, tag_separator=None, columns=None, exclude=(), id=None)
     file, kind = find_source(path, every)
-    # numbers in a file of tags have no columns of text
+    # files of tags with numbers have another format
     scan, batches = (kind.numbers or kind.table(file)).text_batches(file, every)
     examples, n_empty = dict.fromkeys(scan.names, ""), Counter[str]()
     for batch in batches:
@@ -378,11 +377,10 @@ def _describe_rules(name: str, rules: Sequence[ColumnRule]) -> tuple[str, str]:
 
 
 def read_synonyms(path: StrPath) -> dict[str, str]:
-    """Read tags and what to call them from a file.
+    """Read tags and their new names from a file.
 
-    Either a JSON object, ``{"automobile": "car"}``, or a table with columns ``from`` and ``to``.
-    If the table has a column ``accept``, as the one of proposals, its rows count only where that
-    says yes, and of a review only those that merge tags.
+    The file is a JSON object, ``{"automobile": "car"}``, or a table with columns ``from`` and
+    ``to``. If the table has a column ``accept``, as a review has, only accepted merges are read.
 
     Examples
     --------
@@ -401,15 +399,13 @@ def read_synonyms(path: StrPath) -> dict[str, str]:
         if not line.tag or not line.into:
             raise InputError(f"{path}, row {row}: a tag is missing")
         if synonyms.setdefault(line.tag, line.into) != line.into:
-            raise InputError(
-                f"{path}, row {row}: {line.tag!r} has two names: {synonyms[line.tag]!r} and "
-                f"{line.into!r}"
-            )
+            names = f"{synonyms[line.tag]!r} and {line.into!r}"
+            raise InputError(f"{path}, row {row}: {line.tag!r} has two names: {names}")
     return synonyms
 
 
 class ReviewLine(NamedTuple):
-    """A line of a review: a proposal and the decision, ``None`` if there is none yet."""
+    """A line of a review: a proposal, and the decision or ``None``."""
 
     kind: ChangeKind | None
     tag: str
@@ -418,7 +414,7 @@ class ReviewLine(NamedTuple):
 
 
 def read_review(path: StrPath) -> list[ReviewLine]:
-    """Read a table with columns ``from`` and ``to``, and maybe ``kind`` and ``accept``.
+    """Read a table with columns ``from`` and ``to``, and optionally ``kind`` and ``accept``.
 
     Without ``accept``, all lines are accepted.
 
@@ -435,7 +431,7 @@ def read_review(path: StrPath) -> list[ReviewLine]:
     table = read_frame(path, ReadOptions()).cast(pl.String)
     for name in ("from", "to"):
         if name not in table.columns:
-            raise InputError(f"{path} has no column {name!r}: synonyms need from and to")
+            raise InputError(f"{path} has no column {name!r}: synonyms need both from and to")
     lines = []
     for row, cells in enumerate(table.iter_rows(named=True), start=1):
         decision = (cells.get("accept") or "").strip()
@@ -445,13 +441,13 @@ def read_review(path: StrPath) -> list[ReviewLine]:
         kind = cells.get("kind")
         if kind is not None and kind not in CHANGE_KINDS:
             known = ", ".join(CHANGE_KINDS)
-            raise InputError(f"{path}, row {row}, column 'kind': {kind!r} is none of {known}")
+            raise InputError(f"{path}, row {row}, column 'kind': {kind!r} is not one of {known}")
         lines.append(ReviewLine(kind, cells["from"] or "", cells["to"] or "", accept))
     return lines
 
 
 def read_variables(path: StrPath) -> dict[str, list[str]]:
-    """Read variables with their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
+    """Read variables and their columns from a JSON object: ``{"colour": ["red", "blue"]}``."""
     variables = _read_json(path, dict[str, list[str]], "variables with lists of their columns")
     check_variables(variables)
     return variables
@@ -467,20 +463,17 @@ def _read_json(path: StrPath, kind: type[T], what: str, more: str = "") -> T:
 
 @contextmanager
 def naming_cells_of(
-    path: StrPath,
-    options: ReadOptions = _DEFAULTS,
-    if_empty: str = "fill it in, or drop the row",
+    path: StrPath, options: ReadOptions = _DEFAULTS, if_empty: str = "fill it in, or drop the row"
 ) -> Iterator[None]:
     """Add the file and the line to an error about a cell of the table read from ``path``."""
     try:
         yield
     except CellError as error:
+        problem = f"{error.problem}; write 0/1 or true/false, or leave the column out"
         if error.value is None or error.value != error.value:
-            error.problem, error.advice = "the cell has no value", if_empty
-        else:
-            error.advice = "write 0/1 or true/false, or leave the column out"
+            problem = f"the cell has no value; {if_empty}"
         kind = recognise_format(Path(path), options)
-        raise locate_error(error, kind, Path(path), options, error.row) from None
+        raise kind.error_at(Path(path), options, error.row, error.column, problem) from None
 
 
 class FileSource:
@@ -493,9 +486,9 @@ class FileSource:
 
 @dataclass
 class Survey:
-    """A first pass through files with the same columns: their rows, and rules for each column.
+    """A first pass through files with the same columns, which finds the rules of each column.
 
-    Without ``memory``, there is one file and its rows are kept, for ``table``.
+    Without ``memory``, there is one file, and its rows are kept for ``table``.
     """
 
     files: Sequence[Path]
@@ -505,7 +498,7 @@ class Survey:
     progress: Progress | None = None
     memory: int | None = None
     wanted: Callable[[str], bool] = lambda name: True
-    """Returns True for those of the chosen columns that are wanted."""
+    """Returns True for the wanted ones of the chosen columns."""
     columns: list[str] = field(default_factory=list)
     n_rows: list[int] = field(default_factory=list)
     ways: list[int] = field(default_factory=list)
@@ -521,7 +514,7 @@ class Survey:
         self._scan: Scan | None = None
 
     def scan(self) -> Self:
-        """Read through the files and find the rules of each column, unless these are given."""
+        """Read the files, and find the rules of each column unless they are given."""
         for file, wide in zip(self.files, self.formats, strict=True):
             with one_line_errors(file):
                 self._scan_file(file, wide)
@@ -531,12 +524,13 @@ class Survey:
             row, k = error.row, 0
             while row >= self.n_rows[k]:
                 row, k = row - self.n_rows[k], k + 1
-            where = self.formats[k], self.files[k], self.options, row
-            raise locate_error(error, *where) from None
+            problem = f"{error.problem}; {error.advice}"
+            where = self.files[k], self.options, row, error.column
+            raise self.formats[k].error_at(*where, problem) from None
         return self
 
     def table(self) -> BooleanData:
-        """Return the rows, which were kept."""
+        """Return the rows that were kept."""
         n_rows = sum(self.n_rows)
         lines = (line for name in self.columns for line in self._lines.pop(name))
         id_name = self.options.id
@@ -548,7 +542,7 @@ class Survey:
         )
 
     def _scan_file(self, file: Path, wide: TableFormat) -> None:
-        """Find a way to read the file, its rows, and which columns are Boolean."""
+        """Find a way to read the file, its number of rows, and its Boolean columns."""
         before = self._boolean
 
         def use(scan: Scan) -> int:
@@ -596,14 +590,14 @@ class Survey:
         schema = select_columns(scan.frame, self.columns).collect_schema()
         looked_at = dict(self._boolean)
         if not self._keep:
-            # what is declared Boolean is left out, once some cell is known not to be empty
+            # columns of Boolean type are skipped once a cell is known not to be empty
             declared = [name for name in looked_at if schema[name] == pl.Boolean]
             head = select_columns(scan.frame, declared).head(raw.BATCH_ROWS).collect()
             for cells in head.iter_columns():
                 looked_at[cells.name].read(cells)
                 if looked_at[cells.name].seen:
                     del looked_at[cells.name]
-        # without rules all columns are read, to know that this is a way to read them
+        # without rules, all columns are read, to be sure that this way works
         needed = [*looked_at]
         if self.rules is None:
             needed += [name for name in self.columns if name not in self._boolean]
@@ -629,10 +623,10 @@ class Survey:
             n_rows -= wide.count_trailing_blanks(file, self.options)
         if wide.counts_rows and scan.n_rows is not None and n_rows < scan.n_rows:
             raise InputError(
-                f"{file}: only {n_rows:,} of its {scan.n_rows:,} rows can be read; a column may be "
-                "of a kind that polars does not know, such as decimal256, or two share a name"
+                f"{file}: only {n_rows:,} of {scan.n_rows:,} rows can be read; a column may have "
+                "a type that polars lacks, such as decimal256, or two columns may share a name"
             )
-        # below 0 where carriage returns alone end lines for Python, and not for polars
+        # negative if lines end in carriage returns alone, which polars does not count
         if n_rows <= 0:
             raise InputError(f"{file} has column names but no rows")
         return n_rows
@@ -642,7 +636,7 @@ class Survey:
         total = sum(self.n_rows)
         found: dict[str, Found] = {}
         for name, boolean in self._boolean.items():
-            # where every cell is empty, nothing says that they would be Boolean
+            # a column of empty cells need not be Boolean
             if boolean.seen or self.rules is not None:
                 found[name] = [BooleanRule(name)]
                 if self._keep:
@@ -669,7 +663,7 @@ class Survey:
             self.rules = self.binarizer.rules_by_column()
 
     def _read_whole(self, names: Sequence[str]) -> Iterator[pl.Series]:
-        """Yield columns of all files together, a few at a time."""
+        """Yield columns of all files together, reading a few at a time."""
         import polars as pl
 
         column_bytes = sum(self.n_rows) * _CELL_BYTES
@@ -688,7 +682,7 @@ class Survey:
                 parts = [frame.get_column(name) for frame in frames]
                 kinds = {part.dtype for part in parts}
                 if pl.String in kinds and len(kinds) > 1:
-                    # words in one file: numbers in the others are words, as they are written there
+                    # if one file has words, numbers of other files are words, as spelled there
                     texts = self._read_frames([name], partial(eq, name))
                     parts = [
                         part
@@ -714,7 +708,7 @@ class Survey:
 
 
 def warn_unused(path: StrPath, others: Sequence[str], what: str) -> None:
-    """Warn of columns or tags that the model does not use."""
+    """Warn about columns or tags that the model does not use."""
     if others:
         message = f"{what} of {path} that the model does not use: {list_names(others)}"
         warnings.warn(message, ConjunctWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Tables that are not read into memory: files, one after the other, some rows at a time."""
+"""Tables larger than memory: files that are read some rows at a time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ from conjunct.files.formats.base import (
     columns_as_text,
     find_source,
     is_boolean,
-    locate_error,
     recognise_format,
     select_columns,
 )
@@ -62,35 +61,35 @@ from conjunct.memory import available_bytes, byte_text, parse_bytes, resident_by
 if TYPE_CHECKING:
     import polars as pl
 
-# What is written at a time: enough rows for the counting kernel, few enough for any memory.
+# The size of a page on disk: enough rows for the counting kernel, few enough for any memory.
 _PAGE_BYTES = 1 << 24
 
-# Rows of a partition on Dask are as many as take about this much, packed.
+# The packed size of a partition on Dask.
 _PARTITION_BYTES = 1 << 25
 
-# The least memory for counting, on top of what Python and the libraries take.
+# The minimum memory for counting, in addition to that of Python and its libraries.
 _LEAST_BYTES = 1 << 25
 
-# Tags that are listed take this for each row that has them.
+# The size of each row number in a list of rows.
 _LIST_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Stream(StreamedRows):
-    """Files as one table with the same columns, read some rows at a time whenever it is used.
+    """Files with the same columns as one table, which is read some rows at a time.
 
-    Iterating gives one :class:`BooleanData` after the other. ``conjunct.files.stream`` makes it.
+    It yields parts of the rows as :class:`BooleanData`. ``conjunct.files.stream`` makes it.
 
     Attributes
     ----------
     names : tuple of str
         Names of the features.
     n_rows : int
-        Rows of all files.
+        Number of rows of all files.
     memory : int
-        Bytes that the process may take while a model is fitted.
+        Memory limit of the process during a fit, in bytes.
     engine : str
-        Where the rows are counted: ``"disk"``, or the workers of ``"dask"`` or ``"spark"``.
+        The place that counts rows: ``"disk"``, or the workers of ``"dask"`` or ``"spark"``.
 
     Examples
     --------
@@ -110,7 +109,7 @@ class Stream(StreamedRows):
 
     @property
     def head(self) -> BooleanData:
-        """Return the features without any row."""
+        """Return the features without rows."""
         return BooleanData.without_rows(self.names, CellRules(), self.preparation)
 
     @property
@@ -134,11 +133,11 @@ class Stream(StreamedRows):
                 yield self._prepare(table)
 
     def to_dask(self) -> Stream:
-        """Return the same rows, for workers of Dask, which must see the files."""
+        """Return the same rows for workers of Dask, which need access to the files."""
         return replace(self, engine="dask")
 
     def to_spark(self) -> Stream:
-        """Return the same rows, for executors of Spark, which must see the files."""
+        """Return the same rows for executors of Spark, which need access to the files."""
         return replace(self, engine="spark")
 
     def partitions(
@@ -152,10 +151,10 @@ class Stream(StreamedRows):
             scratch.append(part)
         left = self.memory - resident_bytes()
         if left < _LEAST_BYTES:
-            taken = byte_text(resident_bytes() + _LEAST_BYTES)
+            needed = byte_text(resident_bytes() + _LEAST_BYTES)
             raise InputError(
                 f"memory of {byte_text(self.memory)} is too little, because Python and its "
-                f"libraries already use most of it: allow at least {taken}"
+                f"libraries already use most of it: allow at least {needed}"
             )
         return DiskPartitions(scratch, left, n_jobs, storage)
 
@@ -163,7 +162,7 @@ class Stream(StreamedRows):
         n_read = 0
         for rows in self.rows:
             first = rows.start
-            # what goes wrong with what is yielded goes wrong elsewhere
+            # errors outside this generator are not errors of the file
             with one_line_errors(rows.file):
                 for table in rows.tables():
                     try:
@@ -185,7 +184,7 @@ class Stream(StreamedRows):
             for part in rows.split(n_rows)
         ]
         largest = min(n_rows, max(map(len, self.rows), default=0))
-        # tags are read as lists, whose size is not known before
+        # the size of lists of tags is not known in advance
         holds_tags = any(rows.rules is None for rows in self.rows)
         part_bytes = 0 if holds_tags else len(self.names) * largest // 8
         return ENGINES[self.engine].from_tasks(parts, len(self.names), storage, part_bytes)
@@ -210,26 +209,26 @@ def stream(
 ) -> Stream:
     """Open files as one table that is read some rows at a time, for tables larger than memory.
 
-    Looks through all files once, to find the names of the features and what to make of columns
-    that are not Boolean; a column of these must fit in memory, unless the ``binarizer`` is fitted.
+    A first pass through all files finds the features. A column that is not Boolean must fit in
+    memory, unless the ``binarizer`` is fitted.
 
     Parameters
     ----------
     *paths : path
-        Files with the same columns, or with tags: one table, in the order given.
+        Files with the same columns, or with tags, in the order of the rows.
     memory : str or int, optional
-        How much memory the process may take while a model is fitted: ``"500MB"``, ``"2GiB"``, or
-        bytes. By default half of what is free, and what it has already.
+        Memory limit of the process during a fit: ``"500MB"``, ``"2GiB"``, or bytes. The default is
+        the memory already used, and half of the free memory.
     binarizer, cleaner, progress
         As in :func:`read_boolean`.
     **reading
-        Its options about files: format, columns, exclude, id, separator, tags, null_values,
-        tag_separator, sheet, table, header.
+        Other options of :func:`read_boolean`: format, columns, exclude, id, separator, tags,
+        null_values, tag_separator, sheet, table, header.
 
     Returns
     -------
     Stream
-        What ``UFC().fit`` takes.
+        Data for ``UFC().fit``.
 
     Examples
     --------
@@ -302,7 +301,7 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
     if found.preparation.binarizer is not None:
         raise InputError(
             "only tags can be cleaned: some columns are not Boolean, or were left out; "
-            "name those that are tags"
+            "name the columns that are tags"
         )
     if not hasattr(cleaner, "mapping_"):
         counts = np.zeros(len(found.names), np.int64)
@@ -316,14 +315,14 @@ def _clean_stream(found: Stream, cleaner: TagCleaner) -> Stream:
 
 @dataclass(frozen=True)
 class FileRows:
-    """Some rows of a file, and what becomes of them."""
+    """Some rows of a file, with the rules of their features."""
 
     file: Path
     options: ReadOptions
     n_rows: int
-    """Of the file, without blank lines at its end."""
+    """The number of rows of the file, without blank lines at its end."""
     names: tuple[str, ...]
-    """Names of the features."""
+    """The names of the features."""
     rules: Mapping[str, Sequence[ColumnRule]] | None
     """The rules of the columns of a table; None if tags become features."""
     way: int = 0
@@ -344,9 +343,10 @@ class FileRows:
         return self._end - self.start
 
     def locate_error(self, error: CellError, first_row: int) -> InputError:
-        """Return an error about a cell of a table that starts at ``first_row``, with its place."""
+        """Return an error about a cell of a part that starts at ``first_row``, with its place."""
         kind = recognise_format(self.file, self.options)
-        return locate_error(error, kind, self.file, self.options, first_row + error.row)
+        where = self.file, self.options, first_row + error.row, error.column
+        return kind.error_at(*where, f"{error.problem}; {error.advice}")
 
     def tables(self) -> Iterator[BooleanData]:
         """Yield the rows in batches. Errors about cells count rows from the first."""
@@ -397,7 +397,7 @@ class FileRows:
 
 
 def _place_tags(rows: Positions, codes: Positions, shape: tuple[int, int]) -> Columns:
-    """Return columns from the places of their true cells: listed or packed, as is smaller."""
+    """Return columns with these true cells: as lists or packed bits, whichever is smaller."""
     n_rows, n_tags = shape
     if _LIST_BYTES * len(rows) < n_tags * line_bytes(n_rows):
         ones = np.ones(len(rows), np.bool_)

@@ -1,4 +1,4 @@
-"""Output files that are whole or absent, and tables of Booleans written to them."""
+"""Atomic writing of output files and Boolean tables."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SUFFIX = ".part"
 
 
 def check_target(path: StrPath) -> Path:
-    """Return the file that writing to ``path`` makes or replaces; refuse it if it cannot."""
-    # through a link, the file it points to is replaced and the link stays
+    """Return the file that writing to ``path`` creates or replaces, after checking it."""
+    # replace the target of a link, and keep the link
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path} is a folder: choose a file to write")
     if target.exists() and not target.is_file():
         raise InputError(f"{path} is not an ordinary file: choose another file")
-    # a link may point into a folder that is not there
+    # a link may point to a folder that does not exist
     folder = target.parent if Path(path).is_symlink() else Path(path).parent
     if not target.parent.is_dir():
         raise InputError(f"{folder} is not a folder: create it first")
@@ -44,7 +44,7 @@ def check_target(path: StrPath) -> Path:
 
 
 def check_page_target(path: StrPath) -> Path:
-    """Check the target of a page for a browser, whose name must say so."""
+    """Check the target of a page for a browser, which must be called .html or .htm."""
     target = check_target(path)
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a report is a page for a browser: name it .html")
@@ -52,16 +52,16 @@ def check_page_target(path: StrPath) -> Path:
 
 
 def write_atomically(path: StrPath, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a file beside ``path``, then rename it into place.
+    """Let ``write`` fill a temporary file in the same folder, and rename it to ``path``.
 
-    If anything goes wrong, ``path`` keeps what it held before and no other file remains, unless
-    the process is killed outright; then the next one that writes there clears up.
+    After an error, ``path`` is unchanged and no other file remains. If the process is killed, the
+    next one that writes to the folder removes its temporary file.
     """
     target = check_target(path)
-    # parts of this machine, because some network locks hold for one machine only
+    # names are specific to this machine, because locks on a network may be
     prefix = f".conjunct-{zlib.crc32(platform.node().encode()):08x}-"
     for leftover in target.parent.glob(f"{prefix}*{_SUFFIX}"):
-        # those of living processes are locked; others may be gone already, or not ours to remove
+        # running processes lock theirs; others may be gone already, or belong to another user
         with suppress(OSError):
             handle = os.open(leftover, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
             try:
@@ -73,15 +73,15 @@ def write_atomically(path: StrPath, write: Callable[[Path], object]) -> None:
         mode = target.stat().st_mode & 0o777
     except FileNotFoundError:
         mode = None
-    # an interrupt may come between any two steps: the name is known before the file exists
+    # set the name before the file exists, because an interrupt may come at any time
     part, handle = target, -1
     try:
         while True:
             part = target.parent / f"{prefix}{secrets.token_hex(8)}{_SUFFIX}"
-            # the system applies the umask; who may not read the target may not read the part
+            # keep the permissions of the target; the system applies the umask to new files
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
             handle = os.open(part, flags, 0o666 if mode is None else mode)
-            # no process removes a part that is locked; before, one may take it for abandoned
+            # until it is locked, another process may remove the file
             if _try_lock(handle) is not False and part.exists():
                 break
             os.close(handle)
@@ -102,7 +102,7 @@ def write_atomically(path: StrPath, write: Callable[[Path], object]) -> None:
 
 
 def _try_lock(handle: int) -> bool | None:
-    """Lock a file until it is closed; False if another process has, None if locks do not work."""
+    """Lock a file until it is closed. False: another process has it. None: locks do not work."""
     if sys.platform == "win32":
         return None
     import fcntl
@@ -117,15 +117,15 @@ def _try_lock(handle: int) -> bool | None:
 
 
 def check_table_target(path: StrPath, *, lists: bool = False) -> None:
-    """Refuse a name that says no kind of table which is written, or none that can hold lists."""
+    """Refuse a file name without a format for writing tables, or for lists in cells."""
     kind, _ = find_writer(path)
     if lists and not kind.holds_lists:
         *first, last = (k.extensions[0] for k in FORMATS.values() if k.writes and k.holds_lists)
-        raise InputError(f"{path}: lists are written as {', '.join(first)} or {last}")
+        raise InputError(f"{path}: a file with lists must end in {', '.join(first)} or {last}")
 
 
 def write_table(path: StrPath, frame: pl.DataFrame) -> None:
-    """Write a table, whole or not at all: Booleans are 0/1 in CSV and TSV.
+    """Write a table atomically. Booleans are 0/1 in CSV and TSV.
 
     Examples
     --------
@@ -146,9 +146,9 @@ def as_csv(frame: pl.DataFrame) -> str:
 
 
 def write_review(path: StrPath, changes: Sequence[Change], ids: Sequence[str] = ()) -> None:
-    """Write proposals as a table; whoever reads it writes yes or no under ``accept``.
+    """Write proposals as a table, for a person to write yes or no under ``accept``.
 
-    ``ids`` name the example rows, which are numbered from 1 otherwise.
+    ``ids`` name the example rows. Without them, rows are numbered from 1.
 
     Examples
     --------
@@ -178,17 +178,17 @@ def write_review(path: StrPath, changes: Sequence[Change], ids: Sequence[str] = 
 
 
 def is_sparse_file(path: StrPath) -> bool:
-    """Return True if the name of a file asks for a sparse matrix."""
+    """Return True if the name of a file is that of a sparse matrix."""
     sparse = (kind.extensions for kind in FORMATS.values() if kind.writes == "matrices")
     return any(Path(path).suffix.lower() in extensions for extensions in sparse)
 
 
 def write_sparse(path: StrPath, table: BooleanData) -> None:
-    """Write a table as a sparse matrix, whole or not at all; columns are known by their numbers."""
+    """Write a table atomically as a sparse matrix, whose columns have numbers instead of names."""
     if table.n_missing:
-        raise InputError(f"{path}: a sparse file has no missing cells: write .csv or .parquet")
+        raise InputError(f"{path}: a sparse file cannot have missing cells: use .csv or .parquet")
     if table.ids is not None:
-        raise InputError(f"{path}: a sparse file has no ids: leave --id out, or write .parquet")
+        raise InputError(f"{path}: a sparse file cannot have ids: leave --id out, or use .parquet")
     _write(path, "matrices", table.columns.to_scipy())
 
 
@@ -203,7 +203,7 @@ def _write(path: StrPath, what: Writes, data: Any) -> None:
             with part.open("wb") as file:
                 kind.write(file, data, compression)
         except pl.exceptions.PolarsError as error:
-            # a full disk, which polars reports as a PolarsError
+            # polars reports a full disk as a PolarsError
             raise OSError(f"{path} cannot be written: {first_line(error)}") from None
 
     write_atomically(path, write)

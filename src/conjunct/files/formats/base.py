@@ -1,4 +1,4 @@
-"""Formats: how a kind of file is recognised, read and written, and which one a file has."""
+"""Formats: recognising, reading and writing kinds of files, and finding the format of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from conjunct.data import BooleanData, BooleanRule, ColumnRule, Ids
-from conjunct.errors import CellError, ConjunctWarning, InputError
+from conjunct.errors import ConjunctWarning, InputError
 from conjunct.files import raw
 from conjunct.files.cells import (
     BadCellError,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 AsText: TypeAlias = Callable[[str], bool]
-"""Returns True for a column that is read as text, numbers too."""
+"""Returns True for a column to read as text, even if it holds numbers."""
 
-_SEPARATORS_HINT = "separator stands between cells, tag_separator between tags"
+_SEPARATORS_HINT = "separator splits lines into cells, and tag_separator splits cells into tags"
 _NUMBERED = re.compile(r"column \d+")
 Writes: TypeAlias = Literal["tables", "matrices"]
 Compression: TypeAlias = Literal["uncompressed", "gzip", "zstd"]
@@ -50,7 +50,7 @@ FORMATS: Registry[Format] = Registry("formats", "conjunct.files.formats")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of :func:`conjunct.files.read_boolean`, which says what each means."""
+    """Options of :func:`conjunct.files.read_boolean`, which describes them."""
 
     format: str | None = None
     columns: Sequence[str] | None = None
@@ -72,18 +72,18 @@ class ReadOptions:
                 )
 
     def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
-        """Return the options for a file that a model reads, whose names decide about a header."""
+        """Return the options for a file that a model reads: its names imply a header or none."""
         names = getattr(binarizer, "feature_names_in_", names)
         if self.header is not None or names is None:
             return self
         return replace(self, header=not all(map(_NUMBERED.fullmatch, map(str, names))))
 
     def choose_columns(self, names: Sequence[str], file: Path) -> list[str]:
-        """Return the columns to make features of, in the order asked for or that of the file."""
+        """Return the columns to make features from, in the order of the options or of the file."""
         known = set(names)
 
         def split(given: Sequence[str]) -> list[str]:
-            """Split ``a,b`` into two names, unless a column is called that."""
+            """Split ``a,b`` into two names, unless it is the name of a column."""
             parts = ([n] if n in known or "," not in n else n.split(",") for n in given)
             return list(dict.fromkeys(name for some in parts for name in some))
 
@@ -102,68 +102,75 @@ class ReadOptions:
 
 
 class Format(ABC):
-    """A kind of file. Errors about one name the file, the line and the column."""
+    """A kind of file. Errors name the file, the line and the column."""
 
     name: str
     summary: str = ""
-    """The content of such files, in a few words."""
+    """A short description of such files."""
     extensions: tuple[str, ...] = ()
     rank: int = 100
-    """The place in lists of formats."""
+    """The position in lists of formats."""
     magic: tuple[bytes, ...] = ()
-    """The first bytes of such files, if no others begin so."""
+    """The first bytes of such files, if they are unique."""
     is_text: bool = True
-    """True if files may be compressed, and then end in .gz or .zst."""
+    """True if files may be compressed and end in .gz or .zst."""
     is_read: bool = True
     needs: str = "a line of column names, then rows"
-    """The content that an empty file lacks."""
+    """The content of a valid file, for errors about an empty one."""
     no_tags: str = "contains no tags"
     writes: Writes | None = None
-    """The data that ``write`` takes: data frames, sparse matrices, or none."""
+    """The data that ``write`` accepts: data frames, sparse matrices, or none."""
     parts: Literal["sheet", "table"] | None = None
-    """The option that names one of several tables in such a file."""
+    """The option that chooses one of several tables in such a file."""
     holds_lists: bool = False
-    """True if a cell that is written can be a list."""
+    """True if lists can be written to cells."""
     numbers: TableFormat | None = None
-    """Reads files with other values than 0 and 1, as a whole, where the others hold tags."""
+    """The format of files with values other than 0 and 1, if the format is one of tags."""
 
     def endings(self) -> Iterator[tuple[str, Compression]]:
-        """Yield how names of such files end, and how these are compressed."""
+        """Yield the endings of file names, with their compression."""
         for extension in self.extensions:
             for ending, compression in COMPRESSIONS.items():
                 if self.is_text or not ending:
                     yield extension + ending, compression
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
-        """Refuse options that have no meaning for such a file."""
+        """Refuse options that do not apply to such a file."""
         if options.tags is not None:
-            raise InputError(f"{path}: {self.name} has no columns to take tags from")
+            raise InputError(f"{path}: {self.name} files have no column of tags")
         refuse_parts(path, self, options)
 
     def recognise(self, file: Path, options: ReadOptions) -> Format:
-        """Return the format that the content of the file has, usually this one."""
+        """Return the format of the content of a file, usually this one."""
         return self
 
     def table(self, path: StrPath) -> TableFormat:
-        """Return the format of a file that must hold a table with columns."""
+        """Return the format of a file that has to be a table."""
         raise InputError(f"{path}: {self.name} is not a table with columns")
 
     def remarks(self, file: Path, options: ReadOptions) -> Iterator[str]:
-        """Yield what the user should know about how the file is read."""
-        said = describe_text(file) if self.is_text else None
-        if said is not None:
-            yield said
+        """Yield remarks for the user about how the file is read."""
+        note = describe_text(file) if self.is_text else None
+        if note is not None:
+            yield note
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        """Return where a row is, for messages."""
+        """Return the place of a row, for messages."""
         return f"row {row + 1}"
 
+    def error_at(
+        self, file: Path, options: ReadOptions, row: int, column: str | None, problem: str
+    ) -> InputError:
+        """Return an error about a cell, with its place in the file."""
+        where = f"{file}, {self.place(file, options, row)}, column {column!r}"
+        return InputError(f"{where}: {problem}")
+
     def holds_tags(self, options: ReadOptions) -> bool:
-        """Return True if tags become features, and not columns."""
+        """Return True if tags become features, instead of columns."""
         return True
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
-        """Yield the tags of the rows, some thousands of rows at a time."""
+        """Yield batches of the tags of some thousand rows."""
         raise InputError(f"{file}: {self.name} is not read")
 
     def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
@@ -182,51 +189,51 @@ class Format(ABC):
         return packer.table(n_rows, Ids(options.id or "", tuple(ids)) if named else None)
 
     def write(self, file: IO[bytes], data: Any, compression: Compression) -> None:
-        """Fill a file with a polars data frame or a sparse matrix, as ``writes`` says."""
+        """Write a polars data frame or a sparse matrix, depending on ``writes``."""
         raise InputError(f"{file}: {self.name} is not written")
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A table not yet read: its columns, and about how many rows there are."""
+    """A table that is not yet read: its columns, and its estimated number of rows."""
 
     frame: pl.LazyFrame
     names: Sequence[str]
     n_rows: int | None = None
     note: str = ""
-    """What the user should know if the table is read in this way."""
+    """A remark for the user if the table is read in this way."""
 
 
 def never(name: str) -> bool:
-    """Return False: no column is to be read as text."""
+    """Return False: read no column as text."""
     return False
 
 
 def columns_as_text(rules: Mapping[str, Sequence[ColumnRule]] | None) -> AsText:
-    """Return which columns rules must see as text: all that are not Boolean."""
+    """Return the columns that rules read as text: all that are not Boolean."""
     if rules is None:
         return never
     return lambda name: name in rules and not is_boolean(rules[name])
 
 
 def is_boolean(rules: Sequence[ColumnRule]) -> bool:
-    """Return True if rules leave a column as it is."""
+    """Return True if the rules keep a column unchanged."""
     return len(rules) == 1 and isinstance(rules[0], BooleanRule)
 
 
 class UntidyError(Exception):
-    """A file that has to be read in another way."""
+    """The file has to be read in another way."""
 
 
 def refuse_parts(path: StrPath, kind: Format, options: ReadOptions) -> None:
-    """Refuse options about parts that such a file does not have."""
+    """Refuse options about sheets or tables that such a file does not have."""
     for part in ("sheet", "table"):
         if getattr(options, part) is not None and kind.parts != part:
             raise InputError(f"{path}: {kind.name} has no {part}s")
 
 
 def number_names(names: Sequence[str]) -> list[str]:
-    """Return the names, all different: ``a`` and ``a (2)``; the second without one by its place.
+    """Make names distinct: a second ``a`` becomes ``a (2)``, and a second empty name ``column 4``.
 
     Examples
     --------
@@ -244,7 +251,7 @@ def number_names(names: Sequence[str]) -> list[str]:
 
 
 def describe_repeated(file: Path, names: Sequence[str]) -> str | None:
-    """Return a note about columns of the same name, if there are some."""
+    """Return a remark about columns with the same name, if there are any."""
     changed = [new for old, new in zip(names, number_names(names), strict=True) if old != new]
     if not changed:
         return None
@@ -252,38 +259,38 @@ def describe_repeated(file: Path, names: Sequence[str]) -> str | None:
 
 
 class TableFormat(Format):
-    """A kind of file that holds a table with one column per attribute, or one column of tags."""
+    """A kind of file that holds a table of columns, one of which may hold tags."""
 
     reads_short_rows: ClassVar[bool] = False
-    """True if a row that is too short is read, with nulls at its end."""
+    """True if the reader fills short rows with nulls."""
 
     holds_text: ClassVar[bool] = False
-    """True if numbers and dates are text, whose type is inferred."""
+    """True if numbers and dates are text, from which their type is inferred."""
 
     counts_rows: ClassVar[bool] = False
-    """True if the file itself says how many rows it has."""
+    """True if the file states its number of rows."""
 
     @abstractmethod
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
-        """Yield ways to read the file, the quickest first; the next is for when one fails.
+        """Yield ways to read the file, the quickest first. If one fails, the next is tried.
 
-        ``as_text`` says which columns of text files are read as text, numbers too.
+        ``as_text`` chooses the columns of text files to read as text, even if they hold numbers.
         """
 
     def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
-        """Add columns wanted that the file leaves out because all of their cells are missing."""
+        """Add wanted columns that the file omits because all of their cells are missing."""
         return scan
 
     def explain(self, file: Path, options: ReadOptions, error: BaseException) -> InputError:
-        """Return an error that says why no way worked."""
+        """Return an error that explains why the file cannot be read."""
         return InputError(f"{file} cannot be read: {first_line(error)}")
 
     def count_trailing_blanks(self, file: Path, options: ReadOptions) -> int:
-        """Count the blank rows at the end; called if the last column has a missing cell."""
+        """Count the blank rows at the end. This is called if the last column has a missing cell."""
         return 0
 
     def infer_type(self, column: pl.Series) -> pl.Series:
-        """Return a column with its type: text as numbers or dates if all of it is."""
+        """Convert text to numbers or dates if all of it fits."""
         return parse_text(column) if self.holds_text else column
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
@@ -301,13 +308,9 @@ class TableFormat(Format):
         return options.tags is not None
 
     def read(
-        self,
-        file: Path,
-        options: ReadOptions,
-        use: Callable[[Scan], T],
-        as_text: AsText = never,
+        self, file: Path, options: ReadOptions, use: Callable[[Scan], T], as_text: AsText = never
     ) -> tuple[T, int]:
-        """Return what ``use`` makes of the table and the first way to read it that works."""
+        """Return the result of ``use``, and the first way to read the table that works."""
         import polars as pl
 
         failed: BaseException = InputError("it cannot be read")
@@ -325,13 +328,13 @@ class TableFormat(Format):
         raise self.explain(file, options, failed) from None
 
     def scan(self, file: Path, options: ReadOptions, way: int, as_text: AsText) -> Scan:
-        """Return the table, read in a way that is known to work."""
+        """Return the table, read in a way that works."""
         return next(islice(self.scans(file, options, as_text), way, None))
 
     def batches(
         self, file: Path, options: ReadOptions, frame: pl.LazyFrame
     ) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a frame in batches; explain what is wrong with them."""
+        """Yield the rows of a frame in batches, and explain errors."""
         import polars as pl
 
         try:
@@ -342,7 +345,7 @@ class TableFormat(Format):
     def text_batches(
         self, file: Path, options: ReadOptions, *wanted: str | None
     ) -> tuple[Scan, Iterator[pl.DataFrame]]:
-        """Return the columns wanted, or all, in batches of cells as they are written."""
+        """Return the wanted columns, by default all, in batches of cells as they are spelled."""
         scan, _ = self.read(file, options, lambda scan: scan, as_text=lambda name: True)
         for name in (options.tags, options.id):
             if name is not None and name not in scan.names:
@@ -354,7 +357,7 @@ class TableFormat(Format):
         return scan, self.batches(file, options, select_columns(scan.frame, names))
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
-        """Yield the tags of each row, from one cell: ``water;tree``, a JSON list, or a list."""
+        """Yield the tags of rows from cells: ``water;tree``, a JSON list, or a list."""
 
         def take_one(cell: str) -> list[str]:
             return [tag] if (tag := cell.strip()) else []
@@ -369,10 +372,9 @@ class TableFormat(Format):
             try:
                 pairs = split_cells(cells, split)
             except BadCellError as bad:
-                place = self.place(file, options, n_rows + bad.row)
-                raise InputError(
-                    f"{file}, {place}, column {options.tags!r}: not a list of tags ({bad})"
-                ) from None
+                problem = f"not a list of tags ({bad})"
+                row = n_rows + bad.row
+                raise self.error_at(file, options, row, options.tags, problem) from None
             ids = [] if options.id is None else spell_ids(batch.get_column(options.id))
             yield TagBatch(len(cells), *pairs, ids, scan.n_rows)
             n_rows += len(cells)
@@ -389,7 +391,7 @@ def make_scan(file: Path, frame: pl.LazyFrame, n_rows: int | None) -> Scan:
 
 
 def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
-    """Return a column of values of any type; of several types, all as text."""
+    """Return a column of values of any type. Values of several types become text."""
     import polars as pl
 
     def spell(cell: Any) -> str | None:
@@ -414,12 +416,12 @@ def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
 
 
 def frame_batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a frame, some thousands at a time."""
+    """Yield batches of some thousand rows."""
     return frame.collect_batches(chunk_size=raw.BATCH_ROWS)
 
 
 def select_columns(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
-    """Select columns by any names: to ``select``, ``^a.*$`` is a pattern."""
+    """Select columns by name. The method ``select`` would read ``^a.*$`` as a pattern."""
     import polars as pl
 
     return frame.select(pl.selectors.by_name(*names))
@@ -429,22 +431,14 @@ def spell_ids(column: pl.Series) -> list[str]:
     return ["" if value is None else str(value) for value in column]
 
 
-def locate_error(
-    error: CellError, kind: Format, file: Path, options: ReadOptions, row: int
-) -> InputError:
-    """Return an error about a cell, with the file and the place in it."""
-    where = f"{file}, {kind.place(file, options, row)}, column {error.column!r}"
-    return InputError(f"{where}: {error.problem}; {error.advice}")
-
-
 def list_names(names: Sequence[str], most: int = 10) -> str:
-    """Return the first names as text, and how many more there are."""
+    """List the first names, and count the others."""
     shown = ", ".join(map(repr, names[:most]))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def find_format(path: StrPath, name: str | None = None) -> Format:
-    """Return the format called ``name``, or the one that the file's name or first bytes show."""
+    """Return the format called ``name``, or the one of the file's name or first bytes."""
     read = [kind for kind in FORMATS.values() if kind.is_read]
     if name is not None:
         kind = FORMATS.get(name)
@@ -465,32 +459,32 @@ def find_format(path: StrPath, name: str | None = None) -> Format:
 
 
 def find_source(path: StrPath, options: ReadOptions) -> tuple[Path, Format]:
-    """Return a file to read and its format, after checking both and the options."""
+    """Return a file to read and its format, after checking these and the options."""
     check_exists(path)
     kind = find_format(path, options.format)
     kind.check(path, options)
     file = check_not_empty(path, kind.needs)
     named, kind = kind, recognise_format(file, options)
     if kind is not named:
-        said = (
-            f"{file} holds lists: each line is read as the tags of one row; format={named.name!r} "
-            f"reads a table, and then the first line names its columns (--format "
-            f"{named.name} on the command line)"
+        remark = (
+            f"{file} holds lists: each line is read as the tags of one row; to read a table with a "
+            f"line of column names, pass format={named.name!r} (--format {named.name} on the "
+            "command line)"
         )
-        warnings.warn(said, ConjunctWarning, stacklevel=2)
+        warnings.warn(remark, ConjunctWarning, stacklevel=2)
     for remark in kind.remarks(file, options):
         warnings.warn(remark, ConjunctWarning, stacklevel=2)
     return file, kind
 
 
 def recognise_format(file: Path, options: ReadOptions) -> Format:
-    """Return the format that the options name, or that the file's name and content show."""
+    """Return the format of the options, or of the file's name and content."""
     kind = find_format(file, options.format)
     return kind if options.format is not None else kind.recognise(file, options)
 
 
 def find_writer(path: StrPath, writes: Writes = "tables") -> tuple[Format, Compression]:
-    """Return the format in which a file of this name is written, and its compression."""
+    """Return the format for writing a file of this name, and its compression."""
     written = [kind for kind in FORMATS.values() if kind.writes == writes]
     found = _match_name(path, written)
     if found is None:

@@ -1,4 +1,4 @@
-"""Other tables: JSON and ARFF, Parquet and Arrow, spreadsheets, databases; SciPy's matrices."""
+"""Other tables: JSON, ARFF, Parquet, Arrow, spreadsheets and databases; matrices of SciPy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from conjunct.files.raw import (
 if TYPE_CHECKING:
     import polars as pl
 
-# each line may bring a new key, which all others then lack
+# from this number, check the size: each line may add a key that all other lines lack
 _MANY_COLUMNS = 10_000
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
@@ -58,7 +58,7 @@ _TABLES = """SELECT name FROM sqlite_master WHERE type IN ('table', 'view')
 
 
 class Objects(TableFormat):
-    """Rows that name their cells: a key that one of them lacks is missing there."""
+    """Rows that name their cells. A cell is missing if its key is absent."""
 
     def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
         import polars as pl
@@ -71,7 +71,7 @@ class Objects(TableFormat):
 
 
 class JsonLines(Objects):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     name = "jsonl"
     summary = "one JSON object per line"
@@ -83,7 +83,7 @@ class JsonLines(Objects):
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
 
-        # all lines say what the columns are: a key may come late
+        # read all lines to find the columns: a key may come late
         scan = partial(pl.scan_ndjson, text_file(file), infer_schema_length=None)
         frame = scan()
         schema = frame.collect_schema()
@@ -120,11 +120,7 @@ class JsonLines(Objects):
 
 
 class Json(Objects):
-    """A list of JSON objects, read as a whole.
-
-    The list may be the value of a key, and pandas' other forms are read too: objects by row names,
-    columns of cells by row names, columns of lists, lists of cells.
-    """
+    """A list of JSON objects, which may be the value of a key, or another format of pandas."""
 
     name = "json"
     summary = "a JSON list of objects"
@@ -153,7 +149,7 @@ class Json(Objects):
 
 
 def _find_records(content: Any) -> list[dict[str, Any]] | None:
-    """Return the rows of a JSON document, or None if it holds no table."""
+    """Return the rows of a JSON document, or None if it does not contain a table."""
     if isinstance(content, list):
         if content and all(isinstance(row, dict) for row in content):
             return content
@@ -187,7 +183,7 @@ def _name_cells(rows: Sequence[Any], names: Sequence[str] | None) -> list[dict[s
 
 
 def _flatten(row: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the cells of an object, and of objects in it under names such as ``home.city``."""
+    """Return the cells of an object; cells of nested objects have names such as ``home.city``."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, dict):
@@ -198,7 +194,7 @@ def _flatten(row: dict[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _drop_null_words(frame: pl.DataFrame, options: ReadOptions) -> pl.LazyFrame:
-    """Return a table whose cells of text are missing where the user says so."""
+    """Make cells of text missing that the user declared as missing."""
     import polars as pl
 
     words = list(options.null_values)
@@ -207,26 +203,21 @@ def _drop_null_words(frame: pl.DataFrame, options: ReadOptions) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column: ``values`` are those a nominal attribute may have, in the order declared."""
+    """A column. ``values`` are those that a nominal attribute may have, in the declared order."""
 
     name: str
     kind: str
     values: tuple[str, ...] = ()
 
-    @property
-    def default(self) -> str:
-        """Return the value in sparse rows that leave it out: zero, or the first value."""
-        return self.values[0] if self.values else "0"
-
 
 class Arff(TableFormat):
-    """A header of attributes, then rows of values, or of the values that are not zero."""
+    """A header of attributes, then rows of values, or of values that are not zero."""
 
     name = "arff"
-    summary = "a table of Weka"
+    summary = "a table from Weka"
     extensions = (".arff",)
     rank = 60
-    # dates are declared in many formats; those that look like dates of other files are read
+    # the declared formats of dates are ignored: dates are inferred as in other files
     holds_text = True
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
@@ -234,7 +225,7 @@ class Arff(TableFormat):
 
         attributes = _read_attributes(file)
         names = [attribute.name for attribute in attributes]
-        # before any row is written out: those of a sparse file may say next to nothing
+        # before reading any row, because rows of a sparse file may be very short
         refuse_dense(file, sum(1 for _ in _iter_data_lines(file)), len(names))
         parts: list[pl.DataFrame] = []
         rows = _iter_arff_rows(file, attributes)
@@ -245,9 +236,9 @@ class Arff(TableFormat):
                 if column.null_count() > cells.count(None):
                     lost = zip(cells, column.is_null(), strict=True)
                     row = [cell is not None and is_lost for cell, is_lost in lost].index(True)
-                    place = self.place(file, options, BATCH_ROWS * len(parts) + row)
-                    where = f"{file}, {place}, column {attribute.name!r}"
-                    raise InputError(f"{where}: {cells[row]!r} is not a number")
+                    problem = f"{cells[row]!r} is not a number"
+                    where = file, options, BATCH_ROWS * len(parts) + row, attribute.name
+                    raise self.error_at(*where, problem)
             parts.append(pl.DataFrame(columns))
         if not parts:
             raise InputError(f"{file} has attributes but no rows")
@@ -297,7 +288,7 @@ def _parse_attribute(text: str) -> Attribute | None:
 
 
 def _iter_data_lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the data section that hold rows."""
+    """Yield the rows of the data section as text, with their line numbers."""
     inside = False
     for number, line in enumerate(text_lines(file), start=1):
         text = line.strip()
@@ -316,9 +307,8 @@ def _iter_arff_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[lis
             else:
                 row = [None if cell == "?" else cell for cell in _split_cells(text)]
                 if len(row) != len(attributes):
-                    n_names = len(attributes)
-                    what = f"{len(row)} values where the header has {n_names} attributes"
-                    raise ValueError(what)
+                    n = len(attributes)
+                    raise ValueError(f"{len(row)} values, but the header has {n} attributes")
         except (csv.Error, ValueError) as error:
             raise InputError(f"{file}, line {number}: {error}") from None
         for value, attribute, values in zip(row, attributes, allowed, strict=True):
@@ -332,16 +322,17 @@ def _iter_arff_rows(file: Path, attributes: Sequence[Attribute]) -> Iterator[lis
 
 def _parse_sparse(text: str, attributes: Sequence[Attribute]) -> list[str | None]:
     if not text.endswith("}"):
-        raise ValueError("a sparse row without its closing brace")
-    row: list[str | None] = [attribute.default for attribute in attributes]
+        raise ValueError("the sparse row has no closing brace")
+    # a value that is left out is zero, or the first one of a nominal attribute
+    row: list[str | None] = [a.values[0] if a.values else "0" for a in attributes]
     inner, position = text[1:-1].strip(), 0
     while position < len(inner):
         found = _SPARSE_CELL.match(inner, position)
         if found is None:
-            raise ValueError(f"not a number and a value: {inner[position:][:40]!r}")
+            raise ValueError(f"expected a number and a value: {inner[position:][:40]!r}")
         index, value = int(found[1]), _unquote(found[2])
         if index >= len(attributes):
-            raise ValueError(f"there is no attribute {index}: they are counted from 0")
+            raise ValueError(f"there is no attribute {index}: attributes are numbered from 0")
         row[index] = None if found[2] == "?" else value
         position = found.end()
     return row
@@ -375,7 +366,7 @@ def _make_series(attribute: Attribute, cells: list[str | None]) -> pl.Series:
 
 
 class Columnar(TableFormat):
-    """A file that says what its columns are and how many rows it has."""
+    """A file that states the types of its columns and the number of rows."""
 
     is_text = False
     counts_rows = True
@@ -388,7 +379,7 @@ class Columnar(TableFormat):
 
 class Parquet(Columnar):
     name = "parquet"
-    summary = "a table of Parquet"
+    summary = "a Parquet table"
     extensions = (".parquet",)
     rank = 30
     magic = (b"PAR1",)
@@ -404,7 +395,7 @@ class Parquet(Columnar):
 
 
 class Arrow(Columnar):
-    """Arrow's file format, which is Feather's too, or its stream format."""
+    """The file format of Arrow and Feather, or the stream format of Arrow."""
 
     name = "arrow"
     summary = "an Arrow or Feather table"
@@ -425,7 +416,7 @@ class Arrow(Columnar):
 
 
 class Spreadsheet(TableFormat):
-    """A row of column names, then rows, on one sheet; what has no name and no cells is left out."""
+    """One sheet: a row of column names, then rows. Columns without name and cells are left out."""
 
     name = "excel"
     summary = "an Excel or LibreOffice sheet"
@@ -451,21 +442,18 @@ class Spreadsheet(TableFormat):
         names = _open_workbook(file).sheet_names
         if options.sheet is None and len(names) > 1:
             yield (
-                f"{file} has {len(names)} sheets, and the first is read, {names[0]!r}; for "
-                f"another, pass sheet= (--sheet {names[1]!r} on the command line)"
+                f"{file} has {len(names)} sheets; reading the first one, {names[0]!r}; for another "
+                f"one, pass sheet= (--sheet {names[1]!r} on the command line)"
             )
         repeated = _read_sheet(file, options.sheet, file.stat().st_mtime_ns)[1]
         if repeated is not None:
             yield repeated
 
 
-# a table is scanned several times while it is read, and a sheet is read as a whole
+# cached, because reading a table scans it several times, and a sheet is read as a whole
 @lru_cache(maxsize=1)
 def _read_sheet(file: Path, name: str | None, changed: int) -> tuple[pl.DataFrame, str | None]:
-    """Return the cells of a sheet as text with their row numbers, without empty rows.
-
-    The note is about columns of the same name.
-    """
+    """Return the cells of a sheet as text with row numbers, and a note about repeated names."""
     import polars as pl
     from fastexcel import FastExcelError
 
@@ -481,7 +469,7 @@ def _read_sheet(file: Path, name: str | None, changed: int) -> tuple[pl.DataFram
     blank = pl.all_horizontal(cells.is_null() | (cells.str.strip_chars() == ""))
     rows = rows.filter(~blank)
     if not rows.height:
-        raise InputError(f"{file} holds no cells: it needs {Spreadsheet.needs}")
+        raise InputError(f"{file} is empty: it needs {Spreadsheet.needs}")
     body = rows.slice(1)
     first = rows.drop(_ROW).row(0, named=True)
     header = {name: (text or "").strip() for name, text in first.items()}
@@ -497,7 +485,7 @@ def _open_workbook(file: Path) -> Any:
         import fastexcel
     except ImportError:
         raise InputError(
-            f"{file}: spreadsheets need fastexcel: pip install fastexcel, or save it as CSV"
+            f"{file}: spreadsheets need fastexcel: pip install fastexcel, or save the sheet as CSV"
         ) from None
     try:
         return fastexcel.read_excel(file)
@@ -510,7 +498,7 @@ def _unreadable_error(file: Path, error: BaseException) -> InputError:
 
 
 class Database(TableFormat):
-    """A table of a database in a file, read as a whole."""
+    """A table in the file of a database, read as a whole."""
 
     name = "database"
     summary = "a table in SQLite or DuckDB"
@@ -528,7 +516,7 @@ class Database(TableFormat):
 
 @lru_cache(maxsize=1)
 def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
-    """Return a table, through a connection that only reads."""
+    """Read a table through a read-only connection."""
     import polars as pl
 
     with file.open("rb") as opened:
@@ -556,11 +544,11 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
             if name is None and len(known) == 1:
                 name = known[0]
             if not known:
-                raise InputError(f"{file} holds no table")
+                raise InputError(f"{file} contains no table")
             if name not in known:
                 what = f"has no table {name!r}" if name is not None else "has several tables"
                 raise InputError(
-                    f"{file} {what}: it has {list_names(known)}; name one with table= "
+                    f"{file} {what}: it has {list_names(known)}; choose one with table= "
                     "(--table on the command line)"
                 )
             quoted = str(name).replace('"', '""')
@@ -569,7 +557,7 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
             rows = found.fetchall()
         except InputError:
             raise
-        except Exception as error:  # noqa: BLE001 (databases have no errors in common)
+        except Exception as error:  # noqa: BLE001 (errors of databases have no common class)
             raise InputError(f"{unreadable}: {first_line(error)}") from None
     if not rows:
         raise InputError(f"{file}: table {name!r} has no rows")
@@ -579,7 +567,7 @@ def _read_database(file: Path, name: str | None, changed: int) -> pl.DataFrame:
 
 class Npz(Format):
     name = "npz"
-    summary = "a sparse matrix of scipy"
+    summary = "a sparse matrix of SciPy"
     extensions = (".npz",)
     rank = 90
     is_text = False

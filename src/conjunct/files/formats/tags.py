@@ -1,4 +1,4 @@
-"""Files of tags: baskets, SVMlight, long tables."""
+"""Files of tags: baskets, SVMlight and long tables."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ from conjunct.files.raw import (
 
 _SVMLIGHT_BYTES = 1 << 25
 
-# a part of a file does not say how many columns there are
+# parts of a file do not show the total number of columns
 _MOST_COLUMNS = (1 << 31) - 1
 
 
 class Baskets(Format):
-    """One transaction a line; a blank line is an empty one."""
+    """One transaction per line. A blank line is an empty transaction."""
 
     name = "baskets"
-    summary = "one transaction a line"
+    summary = "one transaction per line"
     extensions = (".dat", ".basket")
     rank = 70
-    needs = "a transaction a line"
+    needs = "one transaction per line"
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
         super().check(path, options)
@@ -81,7 +81,7 @@ class Baskets(Format):
 
 
 class Numbers(TableFormat):
-    """A file with other values than 0 and 1, zero where none is given."""
+    """A sparse file with values other than 0 and 1."""
 
     name = "svmlight"
 
@@ -89,7 +89,7 @@ class Numbers(TableFormat):
         import polars as pl
 
         matrix = sp.vstack([part for part, _ in _read_parts(file)], format="csr")
-        # columns may be called by numbers of any size: only those that occur take up memory
+        # column numbers may be of any size: keep only columns that occur
         used, positions = np.unique(matrix.indices, return_inverse=True)
         shape = (matrix.shape[0], len(used))
         refuse_dense(file, *shape)
@@ -108,9 +108,9 @@ class Numbers(TableFormat):
 
 
 class Svmlight(Format):
-    """Columns are called by their numbers in the file, and are tags if all values are 0 or 1.
+    """Columns named by their numbers in the file, which are tags if all values are 0 or 1.
 
-    Labels are left aside. What is written has labels of 0 and counts columns from 0.
+    Labels are ignored. Written files have labels of 0, and number columns from 0.
     """
 
     name = "svmlight"
@@ -137,21 +137,21 @@ class Svmlight(Format):
             raise InputError(f"{file} has no rows")
 
     def write(self, file: IO[bytes], data: sp.csr_array[Any], compression: Compression) -> None:
-        # not by scikit-learn, which takes 2³¹ ones at most
+        # scikit-learn writes at most 2³¹ ones
         for start, stop in pairwise(data.indptr.tolist()):
             ones = "".join(f" {k}:1" for k in data.indices[start:stop].tolist())
             file.write(f"0{ones}\n".encode())
 
 
 def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
-    """Yield sparse matrices of successive rows, and what share of the file has been read."""
+    """Yield sparse matrices of successive rows, and the share of the file read so far."""
     from sklearn.datasets import load_svmlight_file
 
     plain = text_file(file)
     size = plain.stat().st_size
     for start in range(0, size, _SVMLIGHT_BYTES):
         try:
-            # columns keep the numbers of the file, whether those start at 0 or at 1
+            # columns keep their numbers, which may start at 0 or 1
             part, _ = load_svmlight_file(
                 str(plain),
                 zero_based=True,
@@ -172,7 +172,7 @@ def _read_parts(file: Path) -> Iterator[tuple[Any, float]]:
 
 
 class Long(Format):
-    """Any table with a column of ids and one of tags; only by name, since none looks like it."""
+    """Any table with a column of ids and a column of tags. Only ``format=`` selects it."""
 
     name = "long"
     summary = "one tag per line, with the id of its row"
@@ -180,10 +180,9 @@ class Long(Format):
 
     def check(self, path: StrPath, options: ReadOptions) -> None:
         kind = find_format(path)
-        if isinstance(kind, TableFormat):
-            refuse_parts(path, kind, options)
-        else:
-            raise InputError(f"{path}: {kind.name} has no columns to take tags from")
+        if not isinstance(kind, TableFormat):
+            raise InputError(f"{path}: {kind.name} files have no column of tags")
+        refuse_parts(path, kind, options)
 
     def table(self, path: StrPath) -> TableFormat:
         return find_format(path).table(path)
@@ -193,12 +192,12 @@ class Long(Format):
 
     def tag_batches(self, file: Path, options: ReadOptions) -> Iterator[TagBatch]:
         raise InputError(
-            f"{file}: a long table cannot be read in batches, because the lines of a row may be "
-            "anywhere; write one line per row first"
+            f"{file}: a long table cannot be read in batches, because the tags of a row may be on "
+            "any lines; write one line per row first"
         )
 
     def tags(self, file: Path, options: ReadOptions, progress: Progress | None) -> BooleanData:
-        """Return the tags of all individuals, in the order in which these first occur."""
+        """Return the tags of all rows, in the order in which their ids first occur."""
         import polars as pl
 
         wide = self.table(file)
@@ -219,9 +218,8 @@ class Long(Format):
             for column in (ids, tags):
                 blank = column.cast(pl.String).str.strip_chars(BLANKS).fill_null("") == ""
                 if blank.any():
-                    place = wide.place(file, options, n_read + int(blank.arg_max() or 0))
-                    where = f"{file}, {place}, column {column.name!r}"
-                    raise InputError(f"{where}: the cell has no value")
+                    row = n_read + int(blank.arg_max() or 0)
+                    raise wide.error_at(file, options, row, column.name, "the cell has no value")
             rows = [row_of.setdefault(key, len(row_of)) for key in spell_ids(ids)]
             packer.add(np.array(rows, np.int64), [str(tag).strip() for tag in tags])
             n_read += len(rows)

@@ -1,4 +1,4 @@
-"""Tables of lines with cells between separators: CSV, TSV and the like."""
+"""Tables of lines with separated cells: CSV, TSV and the like."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from conjunct.files.raw import (
 if TYPE_CHECKING:
     import polars as pl
 
-# rows that decide which columns hold 0 and 1 only
+# rows that show which columns hold only 0 and 1
 _SAMPLE = 1000
 
-# what may separate cells, and the lines that decide which does
+# possible separators, and the lines that decide on one
 _SEPARATORS = ",;\t|"
 _START = 100
 _START_CHARACTERS = 1 << 18
 
-# lines above a table, and lines named in a message
+# the maximum number of lines above a table, and of lines named in a message
 _MOST_PREAMBLE = 20
 _SHOWN_LINES = 5
 _SHOWN = {"\t": "tabs", " ": "blanks"}
@@ -59,30 +59,30 @@ _ID_NAME = re.compile(
     re.IGNORECASE,
 )
 
-# how Excel says it: a line before the column names
+# Excel may name the separator in a line before the column names
 _EXCEL = re.compile(r'"?sep=([\x01-\x7f])"?\r?\n')
 
 
 class Layout(NamedTuple):
-    """The way in which the cells of a file stand."""
+    """Layout of the cells of a file."""
 
     separator: str
     is_given: bool
-    """True if the user or the file says what the separator is."""
+    """True if the user or the file names the separator."""
     n_skipped: int
     """Lines before the column names."""
     has_header: bool
     header: tuple[str, ...]
-    """The column names as they are written."""
+    """The column names as they are spelled in the file."""
     names: list[str]
     is_odd: bool
-    """True if polars cannot read the file as it is."""
+    """True if polars cannot read the file without a tidy copy."""
     is_single_quoted: bool
-    """True if the column names are in single quotes: cells may be, too."""
+    """True if the column names are in single quotes, as cells then may be, too."""
 
 
 class Delimited(TableFormat):
-    """A line of column names, then one line per row, cells separated by one character."""
+    """A line of column names, then one line per row, with cells separated by one character."""
 
     reads_short_rows = True
     holds_text = True
@@ -93,9 +93,8 @@ class Delimited(TableFormat):
     def recognise(self, file: Path, options: ReadOptions) -> Format:
         if options.id is not None or options.tags is not None:
             return self
-        return (
-            FORMATS["baskets"] if _holds_baskets(self._find_layout(file, options), file) else self
-        )
+        has_baskets = _holds_baskets(self._find_layout(file, options), file)
+        return FORMATS["baskets"] if has_baskets else self
 
     def scans(self, file: Path, options: ReadOptions, as_text: AsText) -> Iterator[Scan]:
         import polars as pl
@@ -104,11 +103,11 @@ class Delimited(TableFormat):
         rows = list(islice(self._iter_rows(file, options), _SAMPLE))
         header = layout.names
         if not header:
-            raise InputError(f"{file}, line {layout.n_skipped + 1} is blank: it must hold names")
+            raise InputError(f"{file}, line {layout.n_skipped + 1} is blank: it needs column names")
         body = [row for _, row in rows]
         n_bytes = sum(len(cell.encode()) + 1 for row in body for cell in row)
         expected = estimate_rows(file, len(body), n_bytes)
-        # one byte a cell serves the usual file; what is not 0 or 1 is read as text, then typed
+        # one byte per cell suffices for 0 and 1; the type of other columns is inferred from text
         as_bytes = tuple(
             pl.UInt8
             if not as_text(name) and all(row[k] in ("0", "1", "") for row in body if len(row) > k)
@@ -120,7 +119,7 @@ class Delimited(TableFormat):
         for kinds, is_tidy in ([] if layout.is_odd else ways) + [(words, True)]:
             path, n_blank = self._tidy(file, options) if is_tidy else (text_file(file), 0)
             blank = "1 blank line" if n_blank == 1 else f"{n_blank:,} blank lines"
-            note = f"{file}: {blank} between the rows skipped" if n_blank else ""
+            note = f"{file}: skipped {blank} between rows" if n_blank else ""
             frame = pl.scan_csv(
                 path,
                 separator="," if is_tidy else layout.separator,
@@ -148,7 +147,7 @@ class Delimited(TableFormat):
         return super().explain(file, options, error)
 
     def count_trailing_blanks(self, file: Path, options: ReadOptions) -> int:
-        """Refuse rows of another width than the header's: polars fills them with nulls."""
+        """Refuse rows whose width differs from the header's: polars fills them with nulls."""
         layout = self._find_layout(file, options)
         if layout.is_odd:
             return 0
@@ -163,7 +162,7 @@ class Delimited(TableFormat):
     def _check_widths(
         self, file: Path, options: ReadOptions
     ) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield the rows, and then refuse all together that have too many or too few cells."""
+        """Yield the rows, and then report all rows with too many or too few cells."""
         layout = self._find_layout(file, options)
         width = len(layout.names)
         odd: list[int] = []
@@ -177,16 +176,15 @@ class Delimited(TableFormat):
             return
         cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
         more = f" and {n_odd - len(odd):,} more lines" if n_odd > len(odd) else ""
-        others = f"; so in lines {', '.join(map(str, odd[1:]))}{more}" if odd[1:] else ""
+        others = f"; see also lines {', '.join(map(str, odd[1:]))}{more}" if odd[1:] else ""
         names = "1 name" if width == 1 else f"{width} names"
-        what = f"the first line has {names}" if layout.has_header else f"others have {width}"
-        raise InputError(f"{file}, line {odd[0]}: {cells} where {what}{others}")
+        what = f"the first line has {names}" if layout.has_header else f"other lines have {width}"
+        raise InputError(f"{file}, line {odd[0]}: {cells}, but {what}{others}")
 
     def place(self, file: Path, options: ReadOptions, row: int) -> str:
-        """Return the line on which a row starts: quoted cells may run over several."""
+        """Return the line on which a row starts: quoted cells may span several lines."""
         rows = (line for line, cells in self._iter_rows(file, options) if cells)
-        line = next(islice(rows, row, None), row + 2)
-        return f"line {line}"
+        return f"line {next(islice(rows, row, None), row + 2)}"
 
     def infer_type(self, column: pl.Series) -> pl.Series:
         import polars as pl
@@ -201,16 +199,16 @@ class Delimited(TableFormat):
         if not layout.is_given and layout.separator != self.separator:
             shown = _SHOWN.get(layout.separator, repr(layout.separator))
             yield (
-                f"the cells of {file} are separated by {shown}, as its first lines say; if they "
-                "are not, pass separator= (--separator on the command line)"
+                f"the cells of {file} seem to be separated by {shown}; if they are not, pass "
+                "separator= (--separator on the command line)"
             )
         if layout.n_skipped > layout.is_given:
-            lines = "line is" if layout.n_skipped == 1 else f"{layout.n_skipped} lines are"
-            yield f"the first {lines} above the table in {file}, and skipped"
+            lines = "line" if layout.n_skipped == 1 else f"{layout.n_skipped} lines"
+            yield f"skipping the first {lines} above the table in {file}"
         if not layout.has_header and options.header is None:
             yield (
-                f"{file} seems to have no line of column names: they are {list_names(layout.names)}"
-                "; if its first line names them, pass header=True (--header on the command line)"
+                f"{file} seems to have no line of column names; using {list_names(layout.names)}; "
+                "if the first line has the names, pass header=True (--header on the command line)"
             )
         repeated = describe_repeated(file, layout.header) if layout.has_header else None
         if repeated is not None:
@@ -226,7 +224,7 @@ class Delimited(TableFormat):
                 )
 
     def write(self, file: IO[bytes], data: pl.DataFrame, compression: Compression) -> None:
-        """Write a table; Booleans are 0 and 1."""
+        """Write a table, with Booleans as 0 and 1."""
         import polars as pl
 
         data.with_columns(pl.selectors.boolean().cast(pl.UInt8)).write_csv(
@@ -234,7 +232,7 @@ class Delimited(TableFormat):
             separator=self.separator,
             compression=compression,
             check_extension=False,
-            # in a single column, not a blank line, which readers skip
+            # readers would skip a blank line in a table of one column
             null_value='""' if data.width == 1 else "",
         )
 
@@ -248,7 +246,7 @@ class Delimited(TableFormat):
         )
 
     def _iter_rows(self, file: Path, options: ReadOptions) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield the rows below the column names as text, each with its first line's number."""
+        """Yield the rows below the column names as text, with the numbers of their first lines."""
         layout = self._find_layout(file, options)
         rows = _iter_cells(file, layout.separator, layout.n_skipped, layout.is_odd)
         if layout.is_single_quoted:
@@ -256,7 +254,7 @@ class Delimited(TableFormat):
         return islice(rows, int(layout.has_header), None)
 
     def _tidy(self, file: Path, options: ReadOptions) -> tuple[Path, int]:
-        """Return a copy with commas and without blank lines, and how many of these there were."""
+        """Return a copy with commas and without blank lines, and the number of these."""
 
         def write(copy: Path) -> tuple[Path, int]:
             n_blank, n_trailing = 0, 0
@@ -277,7 +275,7 @@ class Delimited(TableFormat):
 def _iter_cells(
     file: Path, separator: str, n_skipped: int, skips_blanks: bool
 ) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield rows as text, each with the number of its first line; blank ones have no cell."""
+    """Yield rows as text, with the numbers of their first lines. Blank rows have no cells."""
     lines = islice(text_lines(file), n_skipped, None)
     if separator == " ":
         for line, text in enumerate(lines, start=1 + n_skipped):
@@ -323,7 +321,7 @@ def _find_layout(
     first = rows[0] if rows else []
     skips_blanks = len(first) > 1 and all(cell.startswith(" ") for cell in first[1:])
     if skips_blanks:
-        # "a", "b": quotes begin after a blank
+        # "a", "b": quotes come after a blank
         rows = [r for _, r in islice(_iter_cells(file, separator, n_skipped, True), _SAMPLE + 1)]
         first = rows[0] if rows else []
     is_single_quoted = len(first) > 1 and all(map(_SINGLE_QUOTED.fullmatch, first))
@@ -335,7 +333,7 @@ def _find_layout(
     has_header = header is not False or list(first) == numbered
     if header is None and has_header:
         has_header = _has_header(first, body)
-    # rows may have a name in front, as R writes them: all different, under no column name
+    # R writes distinct row names first, without a column name
     is_wide = has_header and len(body) > 1 and all(len(row) == len(first) + 1 for row in body)
     is_wide = is_wide and len({row[0] for row in body}) == len(body)
     names = number_names(["", *first] if is_wide else first) if has_header else numbered
@@ -351,19 +349,19 @@ def _count_preamble(lines: Sequence[str], usual: str) -> int:
     separator = _sniff_separator(filled, usual)
     widths = _count_widths(filled, separator)
     if len(widths) > 1 or max(widths, default=0) < 2:
-        # what is above the table is not in its first half
+        # the second half of the lines has nothing above the table
         later = filled[len(filled) // 2 :]
         separator = _sniff_separator(later, usual)
         widths = _count_widths(later, separator)
-    # two columns may be a word and its meaning
+    # two columns may be words and their meanings
     width = max(widths) if len(widths) == 1 and len(filled) > 3 and max(widths) > 2 else 0
     for k, line in enumerate(lines[:_MOST_PREAMBLE]):
         row = next(csv.reader([line], delimiter=separator), [])
         is_comment = line.startswith("#") and len(row) not in widths
-        # one cell less is a line of names above rows that have a name, too, as R writes them
+        # column names have one cell fewer than rows if R wrote row names
         is_alone = bool(row) and bool(row[0].strip()) and not any(map(str.strip, row[1:]))
         is_title = bool(width) and (len(row) < width - 1 or is_alone)
-        # a name in quotes may run over several lines
+        # a quoted name may span several lines
         is_open = line.count('"') % 2 == 1
         if line.strip() and (is_open or not (is_comment or is_title)):
             return k
@@ -371,13 +369,13 @@ def _count_preamble(lines: Sequence[str], usual: str) -> int:
 
 
 def _count_widths(lines: Sequence[str], separator: str) -> set[int]:
-    """Return the numbers of cells of rows; the last cell may be in quotes and go on."""
+    """Return the numbers of cells of rows. The last row may be incomplete, in open quotes."""
     rows = [row for row in csv.reader(lines, delimiter=separator) if row]
     return {len(row) for row in (rows if len(rows) <= 2 else rows[:-1])}
 
 
 def _has_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Return True unless the first row looks like the others."""
+    """Return True unless the first row looks like other rows."""
     columns = [[row[k] for row in body if len(row) > k] for k in range(len(first))]
     present = [[c for c in map(str.strip, cells) if not says_missing(c) and c] for cells in columns]
     heads = [name.strip() for name in first]
@@ -395,7 +393,7 @@ def _has_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     values = [head for n, head in zip(numeric, heads, strict=True) if n and _is_value(head)]
     if not values:
         return len(body) < 3 or not again or not all(again)
-    # names may be years, or count the columns
+    # names may be years, or the numbers of columns
     numbers = [plain_number(value) for value in values]
     whole = [int(n) for n in numbers if n is not None and n == n and n % 1 == 0]
     if len(whole) < len(values) or len({*whole}) < len(whole) or (again and all(again)):
@@ -409,7 +407,7 @@ def _is_value(cell: str) -> bool:
 
 
 def _holds_baskets(layout: Layout, file: Path) -> bool:
-    """Return True if lines are lists of tags: some longer, and the first like the others."""
+    """Return True if lines are lists of tags: their lengths differ, and the first is no header."""
     separator = layout.separator
     if len(layout.names) < 2:
         start = "".join(_read_start(file))
@@ -425,7 +423,7 @@ def _holds_baskets(layout: Layout, file: Path) -> bool:
     if not first or 2 * again < len(first):
         return False
     if len(widths) == 1:
-        # a table may lack its last cells; but in lists, tags change places
+        # a table may lack its last cells, but tags of lists change places
         second = {row[1] for row in rows if len(row) > 1}
         mixed = {row[0] for row in rows if row} & second
         return 2 * len(mixed) >= len(second) > 0 and not all(map(_is_value, first))
@@ -434,7 +432,7 @@ def _holds_baskets(layout: Layout, file: Path) -> bool:
 
 
 def _is_long(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first column holds ids that come again, and the second words."""
+    """Return True if the first column holds ids that recur, and the second one holds words."""
     if len(names) != 2 or len(rows) < 6 or _ID_NAME.fullmatch(names[0]) is None:
         return False
     pairs = [(row[0], row[1]) for row in rows if len(row) == 2]
@@ -445,7 +443,7 @@ def _is_long(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _read_start(file: Path) -> list[str]:
-    """Return the first lines, at most about 256 KB of them."""
+    """Return the first lines, at most about 256 KB."""
     lines: list[str] = []
     n_characters = 0
     for line in text_lines(file):
@@ -457,7 +455,7 @@ def _read_start(file: Path) -> list[str]:
 
 
 def _sniff_separator(lines: Sequence[str], usual: str) -> str:
-    """Return the separator that gives all lines the same number of cells, and the most."""
+    """Return the separator that gives all lines the same number of cells, as many as possible."""
     there = [separator for separator in _SEPARATORS if lines and separator in lines[0]]
     best, most = usual, 1
     for separator in sorted(there, key=lambda separator: separator != usual):
@@ -469,7 +467,7 @@ def _sniff_separator(lines: Sequence[str], usual: str) -> str:
     rows = [row for row in map(_split_at_blanks, lines) if row]
     widths = {len(row) for row in rows[1:]}
     is_table = len(widths) == 1 and 0 <= max(widths) - len(rows[0]) <= 1 and max(widths) > 1
-    # names and words may have blanks, but not all one
+    # names and words may contain blanks, but in different numbers
     has_numbers = any(all(map(_is_value, column)) for column in zip(*rows[1:], strict=False))
     return " " if is_table and has_numbers else usual
 
@@ -492,7 +490,7 @@ class Tsv(Delimited):
 
 class Text(Delimited):
     name = "text"
-    summary = "a table or one transaction per line, as the first lines show"
+    summary = "a table, or one transaction per line, depending on the first lines"
     extensions = (".txt", ".text")
     rank = 25
     writes = None
