@@ -116,7 +116,10 @@ def test_as_the_library_reads_them(call, model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("m.json new.csv --layout lists --out c.csv", "c.csv: a file with lists must end in .parquet, "),
+        (
+            "m.json new.csv --layout lists --out c.csv",
+            "c.csv: a file with lists must end in .parquet, ",
+        ),
         ("m.json new.csv --out m.json", "m.json: not a known kind of table"),
         ("m.json new.csv --json", "--json needs --out"),
         ("m.json new.csv --layout words", "'words' is not one of"),

@@ -15,6 +15,7 @@ import naive_binarize as naive
 from conjunct import UFC, Binarizer
 from conjunct.data import BooleanRule, CategoryRule, NumberRule, TagsRule, number
 from conjunct.data.inference import find_tag_separator, parse_moment
+from conjunct.errors import ConjunctWarning
 from conjunct.files import read_boolean
 
 N = 60
@@ -212,3 +213,19 @@ def test_a_row_alone_is_read_as_among_others(k):
     whole = binarizer.transform(TABLE.cast(pl.String))
     assert binarizer.transform(TABLE.cast(pl.String)[k : k + 1]).equals(whole[k : k + 1])
     assert np.array_equal(whole.columns, Binarizer().fit(TABLE).get_feature_names_out())
+
+
+def test_the_same_guess_about_many_columns_is_one_note():
+    table = pd.DataFrame(
+        {f"q{k}": [*"12345"] * 8 + ["NA"] * k + ["3"] * (4 - k) for k in range(1, 5)}
+    )
+    with pytest.warns(ConjunctWarning) as caught:
+        Binarizer().fit(table)
+    (note,) = [str(one.message) for one in caught if "treating" in str(one.message)]
+    assert note.startswith(
+        "treating words as missing in 4 columns: 'q1' 1 × 'NA', 'q2' 2 × 'NA' and 2 more; "
+    )
+    with pytest.warns(ConjunctWarning) as caught:
+        Binarizer(categorical=["q1", "q2"]).fit(table)
+    notes = [str(one.message) for one in caught if "treating" in str(one.message)]
+    assert [note.split(":")[0] for note in notes] == ["column 'q3'", "column 'q4'"]

@@ -307,10 +307,14 @@ MORE = {
         "t.csv", text("\n" + PEOPLE_CSV), notes=("skipping the first line above the table",)
     ),
     "a title above": Case(
-        "t.csv", text("Report of 2024\n" + PEOPLE_CSV), notes=("skipping the first line above the table",)
+        "t.csv",
+        text("Report of 2024\n" + PEOPLE_CSV),
+        notes=("skipping the first line above the table",),
     ),
     "a title and a blank line above": Case(
-        "t.csv", text("Report of 2024\n\n" + PEOPLE_CSV), notes=("skipping the first 2 lines above",)
+        "t.csv",
+        text("Report of 2024\n\n" + PEOPLE_CSV),
+        notes=("skipping the first 2 lines above",),
     ),
     "a title of a spreadsheet": Case(
         "t.csv", text("Report,,,,,\n" + PEOPLE_CSV), notes=("skipping the first line above",)
@@ -321,7 +325,9 @@ MORE = {
         comes_out=("a\nb = x", "c", "d = p"),
     ),
     "comments above": Case(
-        "t.csv", text("# by me\n# today\n" + PEOPLE_CSV), notes=("skipping the first 2 lines above",)
+        "t.csv",
+        text("# by me\n# today\n" + PEOPLE_CSV),
+        notes=("skipping the first 2 lines above",),
     ),
     "blanks after commas": Case("t.csv", text(PEOPLE_CSV.replace(",", ", "))),
     "blanks and quotes after commas": Case(

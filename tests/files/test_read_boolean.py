@@ -99,7 +99,8 @@ def test_progress_tells_rows_and_about_how_many(tmp_path, monkeypatch):
 def test_a_late_surprise_is_no_surprise(read, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 2500 + "maybe,1\n")
-    with pytest.warns(ConjunctWarning, match="'a': 5,000 numbers, but 1 × 'maybe', so the column becomes"):
+    match = "'a': 5,000 numbers, but 1 × 'maybe', so the column becomes"
+    with pytest.warns(ConjunctWarning, match=match):
         table = read(path)
     assert table.names == ("a = 0", "a = 1", "a = maybe", "b")
     if read is read_boolean:
@@ -219,9 +220,7 @@ def test_rows_that_polars_loses_are_not_passed_over(what, tmp_path, capfd):
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
     for read in (read_boolean, stream):
-        with pytest.raises(
-            InputError, match=r"t.arrow: only 0 of 3 rows can be read; a column"
-        ):
+        with pytest.raises(InputError, match=r"t.arrow: only 0 of 3 rows can be read; a column"):
             read(path)
 
 

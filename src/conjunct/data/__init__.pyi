@@ -38,7 +38,9 @@ from .column_rules import ColumnRule as ColumnRule
 from .column_rules import Dropped as Dropped
 from .column_rules import NumberRule as NumberRule
 from .column_rules import TagsRule as TagsRule
+from .column_rules import choose_rules as choose_rules
 from .column_rules import rules_for as rules_for
+from .column_rules import warn_of_guesses as warn_of_guesses
 from .containers import Backend as Backend
 from .containers import Baskets as Baskets
 from .containers import Container as Container
@@ -46,6 +48,7 @@ from .containers import Frame as Frame
 from .containers import Preparation as Preparation
 from .containers import as_table as as_table
 from .containers import check_distinct as check_distinct
+from .inference import Remark as Remark
 from .inference import infer_all as infer_all
 from .tags import CHANGE_KINDS as CHANGE_KINDS
 from .tags import MERGES as MERGES

@@ -21,8 +21,8 @@ from conjunct.data.column_rules import (
     BooleanRule,
     ColumnRule,
     Dropped,
+    choose_rules,
     iter_feature_variables,
-    rules_for,
 )
 from conjunct.data.containers import boolean_series, refuse_empty
 from conjunct.data.variables import group_by_variable
@@ -172,7 +172,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         """Choose rules for the columns of ``X``: a data frame or an array."""
         self.settings()
         columns = iter_columns(self._validate(X, reset=True))
-        return self._keep([(column.name, rules_for(column, self)) for column in columns])
+        return self._keep(choose_rules(columns, self))
 
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``, as a data frame or an array, like ``X``.

@@ -503,13 +503,13 @@ def apply_binarizer(container: Frame, binarizer: Binarizer | None = None) -> Boo
 def fit_binarizer(container: Container, binarizer: Binarizer | None = None) -> Binarizer:
     """Fit a Binarizer to a raw table, reading a few columns at a time."""
     from conjunct.data.binarizer import Binarizer
-    from conjunct.data.column_rules import rules_for
+    from conjunct.data.column_rules import choose_rules
 
     start = Binarizer() if binarizer is None else binarizer
     if hasattr(start, "rules_"):
         return start
     start.settings()
-    found = [(column.name, rules_for(column, start)) for column in container.raw_columns()]
+    found = choose_rules(container.raw_columns(), start)
     return type(start).from_rules(start.get_params(), found)
 
 

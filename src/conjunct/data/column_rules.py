@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import pairwise
@@ -36,6 +36,7 @@ from conjunct.data.inference import (
     DATE_ADVICE,
     FEW,
     PROSE,
+    Remark,
     drop_words,
     find_tag_separator,
     infer,
@@ -57,6 +58,8 @@ Floats = NDArray[np.float64]
 # at most this many distinct whole numbers, in this range, become values instead of intervals
 _FEW_VALUES = 10
 _NEAR = 100
+# more remarks about missing words than these become one
+_MOST_REMARKS = 2
 _USUAL_BINS = 4
 
 # the largest mean distance of row numbers
@@ -461,11 +464,37 @@ def _kmeans_edges(values: Floats, weights: NDArray[Any], n_bins: int) -> Floats:
 DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 
 
-def rules_for(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped:
-    """Choose the rules of a column, or return why it makes no feature.
+def choose_rules(
+    columns: Iterable[Column], settings: Binarizer
+) -> list[tuple[str, list[ColumnRule] | Dropped]]:
+    """Choose the rules of each column, or find why it makes no feature."""
+    remarks: list[tuple[str, Remark]] = []
+    found = [(column.name, rules_for(column, settings, remarks)) for column in columns]
+    warn_of_guesses(remarks)
+    return found
 
-    A warning reports each guess, and names the option that changes it.
-    """
+
+def warn_of_guesses(remarks: list[tuple[str, Remark]]) -> None:
+    """Report the guesses about columns, and name the options that change them."""
+    missing = [f"{name!r} {remark.missing}" for name, remark in remarks if remark.missing]
+    if len(missing) > _MOST_REMARKS:
+        shown = missing[:_MOST_REMARKS]
+        warnings.warn(
+            f"treating words as missing in {len(missing):,} columns: {', '.join(shown)} and "
+            f"{len(missing) - len(shown):,} more; categorical= keeps the words of a column "
+            "(--categorical on the command line)",
+            ConjunctWarning,
+            stacklevel=2,
+        )
+        remarks = [(name, remark) for name, remark in remarks if not remark.missing]
+    for name, remark in remarks:
+        warnings.warn(f"column {name!r}: {remark.text}", ConjunctWarning, stacklevel=2)
+
+
+def rules_for(
+    column: Column, settings: Binarizer, remarks: list[tuple[str, Remark]]
+) -> list[ColumnRule] | Dropped:
+    """Choose the rules of a column, or return why it makes no feature; add remarks on guesses."""
     name = column.name
     if settings.edges and name in settings.edges:
         edges = [float(edge) for edge in settings.edges[name]]
@@ -479,8 +508,8 @@ def rules_for(column: Column, settings: Binarizer) -> list[ColumnRule] | Dropped
     if name in settings.categorical:
         return _choose_word_rules(column.as_text(), settings)
     column, remark = infer(column)
-    if remark:
-        warnings.warn(f"column {name!r}: {remark}", ConjunctWarning, stacklevel=2)
+    if remark is not None:
+        remarks.append((name, remark))
     if column.kind == "tags":
         return _make_tags(column, settings)
     if column.kind == "Boolean":

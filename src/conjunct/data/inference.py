@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -90,19 +90,26 @@ DATE_ADVICE: dict[DateOrder, str] = {
 }
 
 
-def infer(column: Column) -> tuple[Column, str]:
+class Remark(NamedTuple):
+    """What a user should know about a column: a text, and the words that count as missing in it."""
+
+    text: str
+    missing: str = ""
+
+
+def infer(column: Column) -> tuple[Column, Remark | None]:
     """Convert a column of words to the kind inferred, and return a remark for the user if any.
 
     Numbers and dates may hold words that mean missing, and dates may hold a few other cells.
     """
     if column.kind != "text" or column.is_category:
-        return column, ""
+        return column, None
     counts = column.counts() if column.words else ()
     absent = [word for word, count in zip(column.words, counts, strict=True) if not count]
     column = drop_words(column, absent)
     read = infer_all(column)
     if read is not None:
-        return read, ""
+        return read, None
     gone = [word for word in column.words if says_missing(word)]
     rest = drop_words(column, gone)
     # a single word and n/a may be two answers
@@ -115,8 +122,10 @@ def infer(column: Column) -> tuple[Column, str]:
         if read is not None:
             kind = "dates" if read.kind == "date" else kind
             n_read = int((~rest.missing).sum())
-            return read, f"{n_read:,} {kind}, {_describe_missing(column, gone)}"
-    return _infer_mostly(column, rest)
+            text = f"{n_read:,} {kind}, {_describe_missing(column, gone)}"
+            return read, Remark(text, _count_words(column, gone))
+    column, text = _infer_mostly(column, rest)
+    return column, Remark(text) if text else None
 
 
 def infer_all(column: Column) -> Column | None:

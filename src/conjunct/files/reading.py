@@ -30,12 +30,14 @@ from conjunct.data import (
     Ids,
     NumberRule,
     Preparation,
+    Remark,
     TagCleaner,
     TagsRule,
     apply_rules,
     check_variables,
     meaning,
     rules_for,
+    warn_of_guesses,
 )
 from conjunct.errors import CellError, ConjunctWarning, InputError
 from conjunct.files import raw
@@ -642,12 +644,12 @@ class Survey:
                 if self._keep:
                     self._lines[name] = [boolean.line(total)]
         if self.rules is None or self._keep:
-            settings = self.binarizer
+            settings, remarks = self.binarizer, list[tuple[str, Remark]]()
             for cells in self._read_whole([name for name in self.columns if name not in found]):
                 given = None if self.rules is None else self.rules[cells.name]
                 if given is None:
                     column = read_column(cells, as_words=cells.name in settings.categorical)
-                    rules: Found = rules_for(column, settings)
+                    rules: Found = rules_for(column, settings, remarks)
                 else:
                     column, rules = read_with_rules(cells, given), given
                 found[column.name] = rules
@@ -657,6 +659,7 @@ class Survey:
                         (pack_column(values), pack_column(~missing) if missing.any() else None)
                         for values, missing in made
                     ]
+            warn_of_guesses(remarks)
         if self.rules is None:
             named = [(name, found[name]) for name in self.columns]
             self.binarizer = Binarizer.from_rules(self.binarizer.get_params(), named)
