@@ -23,7 +23,7 @@ from conjunct.errors import ConjunctWarning, InputError, ModelFileError
 from conjunct.estimators.invertible import InvertibleConstructor
 from conjunct.features import FeatureSet, Suggester, Suggestion, bits_of_rows
 from conjunct.parameters import check, is_number, one_of, risk_level, whole
-from conjunct.ufc import CORRECTIONS
+from conjunct.ufc import CORRECTIONS, without_garbage_collection
 
 if TYPE_CHECKING:
     from conjunct.explain import Relation
@@ -81,7 +81,8 @@ class CuratingConstructor(InvertibleConstructor):
         check(is_right, "min_score", min_score, "a number from 0 to 1")
         suggester = self.learn_suggestions(X_train)
         columns = self.read_columns(X).select(suggester.counts.places)
-        return suggester.suggest(columns, k, min_score)
+        with without_garbage_collection():
+            return suggester.suggest(columns, k, min_score)
 
     def doubtful(self, X: Any, k: int = 5, *, X_train: Any = None) -> list[list[Suggestion]]:
         """Return the tags of each row that its other tags contradict.
@@ -110,7 +111,9 @@ class CuratingConstructor(InvertibleConstructor):
         """
         whole(1).check("k", k)
         suggester = self.learn_suggestions(X_train)
-        return suggester.doubt(self.read_columns(X).select(suggester.counts.places), k)
+        columns = self.read_columns(X).select(suggester.counts.places)
+        with without_garbage_collection():
+            return suggester.doubt(columns, k)
 
     def relations(self, X: Any = None) -> list[Relation]:
         """Return relations between tags: implication, equality, avoidance and similarity.

@@ -481,7 +481,7 @@ def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
     """
     n_features = n_columns + k - 1
     n_pairs = n_features * (n_features - 1) / 2
-    return 0.5 * math.log2(n_rows) + max(math.log2(max(n_pairs, 1) / k), 0.0)
+    return 0.5 * math.log2(n_rows) + (math.log2(n_pairs / k) if n_pairs > k else 0.0)
 
 
 def description_length(

@@ -127,6 +127,29 @@ class Lineage:
         )
         return len(lengths) - 1
 
+    def conjoin_pair(
+        self, left: int, right: int, occur: tuple[object, object, object]
+    ) -> tuple[int | None, int | None, int | None]:
+        """Make those of ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j`` that occur, which must be new.
+
+        Return their numbers, ``None`` for the others.
+        """
+        lengths, both, right_only, left_only = self.all_lengths, *occur
+        new, length = len(lengths), lengths[left] + lengths[right]
+        if both and right_only and left_only:
+            self.made += ((left, right), (~left, right), (left, ~right))
+            lengths += (length, length, length)
+            return new, new + 1, new + 2
+        numbers: list[int | None] = []
+        for occurs, made in zip(
+            occur, ((left, right), (~left, right), (left, ~right)), strict=True
+        ):
+            numbers.append(len(lengths) if occurs else None)
+            if occurs:
+                self.made.append(made)
+                lengths.append(length)
+        return numbers[0], numbers[1], numbers[2]
+
     def make(self, made: Made) -> int:
         """Return the number of the feature made of these parts, and create it if it is new."""
         if not isinstance(made, Tally):

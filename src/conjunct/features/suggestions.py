@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
@@ -211,9 +212,10 @@ class Suggester:
             is_open = ~true
             for some in groups:
                 is_open[:, some] &= ~true[:, some].any(axis=1, keepdims=True)
-            scores = self.predict(raw)
-            is_open &= scores >= min_score
-            found += self._take_first(true, scores, np.where(is_open, raw, -np.inf), k, 1)
+            if min_score > 0:
+                is_open &= self.predict(raw) >= min_score
+            rows, places = _take_first(np.where(is_open, raw, -np.inf), k)
+            found += self._write(true, rows, places, self.predict(raw[rows, places]), 1)
         return found
 
     def doubt(self, columns: Columns, k: int) -> list[list[Suggestion]]:
@@ -231,43 +233,62 @@ class Suggester:
                 scores[:, some] = np.interp(raw[:, some], _KNOTS, curve)
             # with equal probabilities, the lower prediction comes first
             values = np.where(true & (scores < shares), -scores - 1e-6 * raw, -np.inf)
-            found += self._take_first(true, scores, values, k, -1)
+            rows, places = _take_first(values, k)
+            found += self._write(true, rows, places, scores[rows, places], -1)
         return found
 
-    def _take_first(
-        self, true: Mask, scores: Floats, values: Floats, k: int, sign: int
+    def _write(
+        self, true: Mask, rows: Positions, places: Positions, scores: Floats, sign: int
     ) -> Iterator[list[Suggestion]]:
-        """Yield the k tags with the largest finite values in each row, and the reasons for them."""
-        k, tags = min(k, values.shape[1]), self.counts.tags
-        # ties by name
-        keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
-        first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
-        first = np.take_along_axis(
-            first, np.argsort(-np.take_along_axis(keys, first, axis=1), axis=1), axis=1
-        )
-        for row, places in enumerate(first.tolist()):
-            there = np.flatnonzero(true[row])
-            some = [place for place in places if values[row, place] > -np.inf]
-            yield [
-                Suggestion(tags[k], float(scores[row, k]), self._reasons(there, k, sign))
-                for k in some
-            ]
+        """Yield the suggestions of each row: some tags, and what speaks for them."""
+        names = map(self.counts.tags.__getitem__, places.tolist())
+        reasons = self._reasons(true, rows, places, sign)
+        every = [*map(Suggestion, names, scores.tolist(), reasons)]
+        ends = np.searchsorted(rows, np.arange(len(true) + 1))
+        for start, stop in pairwise(ends.tolist()):
+            yield every[start:stop]
 
-    def _reasons(self, there: Positions, place: int, sign: int) -> tuple[str, ...]:
-        """Return the strongest tags in favour of a tag (``sign`` 1) or against it (−1).
+    def _reasons(
+        self, true: Mask, rows: Positions, places: Positions, sign: int
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield, for the tags in some places, those that speak most for them in their rows.
 
-        Tags in favour are ranked by weight. Tags against are those in whose rows the tag is rarer
-        than in all rows, most certain first.
+        For a tag (``sign`` 1): by the weights. Against it (−1): those in whose rows the tag is
+        rarer than in all rows, the surest first.
         """
-        there = there[there != place]
+        _, tags = np.nonzero(true)
+        n_tags = true.sum(axis=1)
+        starts = np.cumsum(n_tags) - n_tags
+        # of as many at once as there are cells in a block of rows
+        before = np.cumsum(n_tags[rows])
+        n_parts = int(before[-1]) // _CELLS_AT_ONCE + 1 if len(rows) else 0
+        edges = np.searchsorted(before, _CELLS_AT_ONCE * np.arange(n_parts))
+        for start, stop in pairwise([*edges.tolist(), len(rows)]):
+            some, own = rows[start:stop], places[start:stop]
+            which = np.repeat(np.arange(stop - start), n_tags[some])
+            ends = np.cumsum(n_tags[some])
+            there = tags[np.arange(len(which)) + (starts[some] - ends + n_tags[some])[which]]
+            said = self._say(there, own[which], sign)
+            rounded = np.round(said, 9)
+            speaks = np.flatnonzero((rounded > 0) & (there != own[which]))
+            # equal ones by name
+            speaks = speaks[np.lexsort((-rounded[speaks], which[speaks]))]
+            which = which[speaks]
+            rank = np.arange(len(which)) - np.searchsorted(which, which)
+            first = (rank < _REASONS) & (said[speaks] > 1e-9)
+            names = [*map(self.counts.tags.__getitem__, there[speaks[first]].tolist())]
+            ends = np.searchsorted(which[first], np.arange(stop - start + 1))
+            for one, other in pairwise(ends.tolist()):
+                yield tuple(names[one:other])
+
+    def _say(self, there: Positions, places: Positions, sign: int) -> Floats:
+        """Return what tags say for others (``sign`` 1), or against them (−1)."""
         if sign > 0:
-            said = self.weights[there, place]
-        else:
-            rows = self._gram[there, there]
-            said = self.counts.shares[place] * np.sqrt(rows)
-            said -= self._gram[there, place] / np.sqrt(np.maximum(rows, 1e-12))
-        order = np.argsort(-np.round(said, 9), kind="stable")[:_REASONS]
-        return tuple(self.counts.tags[there[i]] for i in order.tolist() if said[i] > 1e-9)
+            return self.weights[there, places]
+        rows = self._gram[there, there]
+        said: Floats = self.counts.shares[places] * np.sqrt(rows)
+        said -= self._gram[there, places] / np.sqrt(np.maximum(rows, 1e-12))
+        return said
 
     def _predict_without(self, true: Mask, known: Mask | None) -> Floats:
         """Return the predictions of regressions on all rows except the predicted row."""
@@ -334,6 +355,19 @@ def choose_ridge(counts: TagCounts) -> float:
             error += n_rows * squares[some].sum() / max(n_rows - freedom, 1e-9) ** 2
         errors.append(error)
     return float(_RIDGES[int(np.argmin(errors))])
+
+
+def _take_first(values: Floats, k: int) -> tuple[Positions, Positions]:
+    """Return the rows and places of the k largest finite values of each row, the largest first."""
+    k = min(k, values.shape[1])
+    # equal ones by name
+    keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
+    first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
+    first = np.take_along_axis(
+        first, np.argsort(-np.take_along_axis(keys, first, axis=1), axis=1), axis=1
+    )
+    rows, columns = np.nonzero(np.take_along_axis(values, first, axis=1) > -np.inf)
+    return rows, first[rows, columns]
 
 
 def _divide(solved: Floats, inverse: Floats, groups: Sequence[Positions]) -> Floats:

@@ -219,24 +219,33 @@ class RunState:
         if not math.isnan(self.bits):
             saved = pair_saving(*counts, self.total, self.n_used, left_cost, right_cost)
         del present[left], present[right]
-        total = self.total - supports[left] - supports[right]
-        total_length, n_used = self._total_length - lengths[left] - lengths[right], self.n_used - 2
-        # the pattern of a feature is what it asserts, so i ∧ ¬j has the pattern of i
+        # a pattern is what a feature asserts: i ∧ ¬j asserts what i does
         pattern_costs = left_cost + right_cost, right_cost, left_cost
         in_tags = n_tags[left] + n_tags[right], n_tags[right], n_tags[left]
-        for new, support, cost, n in zip(made, parts, pattern_costs, in_tags, strict=True):
-            if new is not None:
-                # in the order of their numbers
-                if new != len(supports):
-                    raise ValueError(f"feature {new} is out of order")
-                supports.append(support)
-                costs.append(cost)
-                n_tags.append(n)
-                present[new] = None
-                total += support
-                total_length += lengths[new]
-                n_used += 1
-        self.total, self._total_length, self.n_used = total, total_length, n_used
+        n = len(supports)
+        self.total -= supports[left] + supports[right]
+        if made == (n, n + 1, n + 2):
+            # as nearly always: all three occur
+            supports += parts
+            costs += pattern_costs
+            n_tags += in_tags
+            present[n] = present[n + 1] = present[n + 2] = None
+            n_made = 3
+        else:
+            for new, support, cost, tags in zip(made, parts, pattern_costs, in_tags, strict=True):
+                if new is not None:
+                    # they come in the order of their numbers
+                    if new != len(supports):
+                        raise ValueError(f"feature {new} is out of order")
+                    supports.append(support)
+                    costs.append(cost)
+                    n_tags.append(tags)
+                    present[new] = None
+            n_made = len(supports) - n
+        self.total += sum(supports[n:])
+        # each has the literals of both
+        self._total_length += (n_made - 1) * (lengths[left] + lengths[right])
+        self.n_used += n_made - 2
         if self.observed is not None and known is not None:
             for new, n_known in zip(made, known, strict=True):
                 self.observed += [n_known] * (new is not None)

@@ -141,15 +141,10 @@ class PairwiseSearch:
                 columns = [len(features), right, left]
                 both, right_only, left_only = merging.supports[columns].tolist()
                 known = tuple(observed[columns].tolist())
-            # a pair of current features was never joined before
-            conjoin = state.lineage.conjoin_new
-            made = (
-                conjoin(f, g) if both else None,
-                conjoin(~f, g) if right_only else None,
-                conjoin(f, ~g) if left_only else None,
-            )
+            # none of a pair of present features was ever joined
             of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
-            # the bits that the merge saved in Krimp's code, or its evidence minus its cost
+            made = state.lineage.conjoin_pair(f, g, parts)
+            # the bits that the merge saved in Krimp's code, or its evidence less its cost
             saved = state.enter(f, g, of_pair, made, parts, known)
             if value is not None:
                 saved = value - cost

@@ -195,7 +195,7 @@ static Look look_at(Pairs *p, int32_t column, double least, int is_tested) {
     const int64_t s = p->supports[column], n_rows = p->n_rows;
     const int32_t *matrix =
         p->joint == NULL ? NULL : p->joint + (size_t)column * (size_t)p->room;
-    if (matrix == NULL) row_settle(p->rows + column);
+    if (matrix == NULL) row_settle(p, p->rows + column);
     const Entry *entries = matrix == NULL ? p->rows[column].entries : NULL;
     const int32_t n_entries = matrix == NULL ? p->rows[column].n : p->n;
     const int32_t longest = p->max_size - p->sizes[column];

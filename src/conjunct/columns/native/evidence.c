@@ -1,5 +1,5 @@
-/* Finds the pair with the most evidence: EvidencePairs of ufc/search.py in C; read that first. A
-   heap of columns replaces the search through all columns.
+/* Which pair has the most evidence: the same as EvidencePairs in ufc/search.py, which is to be read
+   first, with a heap of columns instead of a search through all of them.
 
    Every number comes from one table of x·log2(x) that NumPy made, and sums have the same order. So
    values are equal to the last bit. */
@@ -8,12 +8,17 @@
 /* The evidence of pairs of patterns, by columns, in an open hash table. */
 typedef struct { int32_t one, other; double value; } Cap;
 
-/* A pair of a column: its evidence, the number of common rows, and the other column. */
-typedef struct { double value; int32_t joint, partner; } Best;
+/* A pair of a column: its evidence, in how many rows they meet, the other column, and how often
+   that had changed: if it has changed since, the pair is gone. */
+typedef struct { double value; int32_t joint, partner, version; } Best;
 
-/* The first few pairs of a column, in order. All other pairs come after the horizon, which is a
-   pair that may no longer exist. If the first pairs are removed, the next ones are known to be
-   first while they come before the horizon. So ties cause few columns to be examined again. */
+/* The first few pairs of a column, in order. All others come after the horizon, which is a pair that
+   may be gone: so if the first few are gone, those that come in their place are known to be first,
+   as long as they are before it. So where many pairs tie, few columns are looked at again.
+
+   A column that changes finds its pairs anew, and the other columns of these learn nothing: of the
+   two columns of a pair, the one that changed last knows of it. Pairs that are gone stay until they
+   come first. */
 #define KEPT 3
 typedef struct { int32_t n; Best pairs[KEPT], horizon; } Firsts;
 
@@ -26,9 +31,10 @@ typedef struct {
     double *of_true, *of_false;
     int32_t *patterns_rows;  /* rows with all tags of the pattern of a column; where cells are
                                 missing, whether it was never merged */
-    int32_t **tags;          /* of each pattern: sorted ranks of names */
-    int32_t *n_tags;
-    double *values;          /* of the best pair of a column, or a bound */
+    int32_t **tags;          /* of each pattern: ranks of names, rising */
+    int32_t *n_tags, *versions; /* and how often a column has changed */
+    uint8_t *is_capped;         /* whether the patterns of any pair of a column were counted */
+    double *values;          /* of the best pair of a column; a bound where none is known */
     Firsts *firsts;
     int32_t *heap, *places;
     Cap *caps;
@@ -39,24 +45,28 @@ void native_evidence_free(Search *s) {
     if (s == NULL) return;
     if (s->tags != NULL)
         for (int32_t k = 0; k < s->room; k++) free(s->tags[k]);
-    FREE(s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->values, s->firsts,
+    FREE(s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->versions, s->is_capped, s->values, s->firsts,
          s->heap, s->places, s->caps, s);
 }
 
 static int make_room(Search *s, int32_t room) {
     const Grown all[] = {
         GROWN(s->of_true), GROWN(s->of_false), GROWN(s->values), GROWN(s->patterns_rows),
-        GROWN(s->tags), GROWN(s->n_tags), GROWN(s->firsts), GROWN(s->heap), GROWN(s->places)};
+        GROWN(s->tags), GROWN(s->n_tags), GROWN(s->versions), GROWN(s->is_capped), GROWN(s->firsts), GROWN(s->heap), GROWN(s->places)};
     if (!GROW(all, room)) return 0;
-    for (int32_t k = s->room; k < room; k++) s->tags[k] = NULL;
+    for (int32_t k = s->room; k < room; k++) s->tags[k] = NULL, s->versions[k] = s->is_capped[k] = 0;
     s->room = room;
     return 1;
 }
 
 /* ---- evidence ---- */
 
-/* Savings are compared to six decimals, as NumPy rounds. */
-static inline double rounded(double value) { return rint(value * 1e6) / 1e6; }
+/* Savings are compared to six decimals, as NumPy rounds: half to even, as in the last digit of a sum
+   that has no room for more. That costs no call, and numbers are far below 1e9. */
+static inline double rounded(double value) {
+    const double large = 6755399441055744.0; /* 1.5 · 2^52 */
+    return ((value * 1e6 + large) - large) / 1e6;
+}
 
 /* The evidence of a table: of n rows, a have one, b have the other, and `joint` have both. */
 static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, int64_t joint) {
@@ -66,8 +76,10 @@ static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, i
     return rounded(cells - margins + logs[n]);
 }
 
-/* The table of two columns: the rows in which both are known, and those of them with each column.
-   */
+/* What is below it by more than this is below it rounded. */
+#define ROUNDING 1e-6
+
+/* The table of two columns: the rows in which both are known, and those of them with each. */
 typedef struct { int64_t n, a, b; } Table;
 
 static inline Table table_of(const Search *s, int32_t one, int32_t other) {
@@ -78,7 +90,9 @@ static inline Table table_of(const Search *s, int32_t one, int32_t other) {
     return (Table){p->known[at], p->across[at], p->across[back]};
 }
 
-static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint) {
+/* The evidence of two columns; where it is below `least`, any number that is. */
+static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint,
+                              double least) {
     const double *logs = s->logs;
     const Table t = table_of(s, one, other);
     if (s->pairs->known != NULL) return table_evidence(s, t.n, t.a, t.b, joint);
@@ -86,7 +100,8 @@ static inline double evidence(const Search *s, int32_t one, int32_t other, int64
         (logs[t.a - joint] + logs[t.b - joint]) + (logs[joint] + logs[t.n - t.a - t.b + joint]);
     const double margins =
         (s->of_true[one] + s->of_true[other]) + (s->of_false[one] + s->of_false[other]);
-    return rounded(cells - margins + logs[t.n]);
+    const double value = cells - margins + logs[t.n];
+    return value < least - ROUNDING ? -INFINITY : rounded(value);
 }
 
 static void set_margins(Search *s, int32_t column) {
@@ -136,6 +151,7 @@ static inline int is_whole(const Search *s, int32_t column) {
 /* Returns true if the evidence of the patterns of a pair is known, and limits `value` to it. */
 static int cap_value(const Search *s, int32_t one, int32_t other, double *value) {
     if (is_whole(s, one) && is_whole(s, other)) return 1;
+    if (!s->is_capped[one] || !s->is_capped[other]) return 0;
     const Cap *cap = find_cap(s, one, other);
     if (cap->one < 0) return 0;
     if (cap->value < *value) *value = cap->value;
@@ -210,15 +226,15 @@ static void settle(Search *s, int32_t column) {
     sift(s, column);
 }
 
-/* Inserts a pair into the first pairs of a column, unless it comes after the horizon or enough
-   pairs come before it. Returns true if the pair is there. */
-static int insert(Search *s, int32_t column, Best pair) {
+/* Puts a pair among the first of a column, unless it comes after the horizon or there are enough
+   before it. */
+static void insert(Search *s, int32_t column, Best pair) {
     Firsts *f = s->firsts + column;
-    if (!is_earlier(s, column, &pair, &f->horizon)) return 0;
+    if (!is_earlier(s, column, &pair, &f->horizon)) return;
     const int is_full = f->n == KEPT;
     if (is_full) {
         f->horizon = f->pairs[KEPT - 1];
-        if (!is_earlier(s, column, &pair, &f->horizon)) return 0;
+        if (!is_earlier(s, column, &pair, &f->horizon)) return;
         f->n--;
     }
     int32_t at = f->n++;
@@ -226,7 +242,6 @@ static int insert(Search *s, int32_t column, Best pair) {
         f->pairs[at] = f->pairs[at - 1];
     f->pairs[at] = pair;
     if (is_full) f->horizon = f->pairs[KEPT - 1];
-    return 1;
 }
 
 /* Removes a pair from the first pairs of a column and returns it; if absent, its partner is -1. */
@@ -239,12 +254,12 @@ static Best drop(Search *s, int32_t column, int32_t partner) {
             for (; k < f->n; k++) f->pairs[k] = f->pairs[k + 1];
             return pair;
         }
-    return (Best){-INFINITY, 0, -1};
+    return (Best){-INFINITY, 0, -1, 0};
 }
 
 static void forget(Search *s, int32_t column) {
     s->firsts[column].n = 0;
-    s->firsts[column].horizon = (Best){-INFINITY, 0, -1};
+    s->firsts[column].horizon = (Best){-INFINITY, 0, -1, 0};
 }
 
 /* ---- the pairs of a column ---- */
@@ -259,13 +274,30 @@ static Meetings meetings_of(Search *s, int32_t column) {
     Pairs *p = s->pairs;
     if (p->joint != NULL)
         return (Meetings){p->joint + (size_t)column * (size_t)p->room, NULL, p->n};
-    row_settle(p->rows + column);
+    row_settle(p, p->rows + column);
     return (Meetings){NULL, p->rows[column].entries, p->rows[column].n};
 }
 
-static inline int64_t meeting(const Meetings *m, int32_t k, int32_t *id) {
-    *id = m->matrix == NULL ? m->entries[k].id : k;
-    return m->matrix == NULL ? m->entries[k].count : m->matrix[k];
+#define AT_ONCE 8 /* meetings that are looked at together */
+
+/* The first meeting from k on in at least so many rows. */
+static int32_t next_meeting(const Meetings *m, int32_t k, int32_t fewest) {
+    if (m->matrix != NULL) {
+        for (; k + AT_ONCE <= m->n; k += AT_ONCE) {
+            int any = 0;
+            for (int32_t i = k; i < k + AT_ONCE; i++) any |= m->matrix[i] >= fewest;
+            if (any) break;
+        }
+        while (k < m->n && m->matrix[k] < fewest) k++;
+        return k;
+    }
+    for (; k + AT_ONCE <= m->n; k += AT_ONCE) {
+        int any = 0;
+        for (int32_t i = k; i < k + AT_ONCE; i++) any |= m->entries[i].count >= fewest;
+        if (any) break;
+    }
+    while (k < m->n && m->entries[k].count < fewest) k++;
+    return k;
 }
 
 static inline int may_join(const Search *s, int32_t one, int32_t other, int64_t joint) {
@@ -289,30 +321,24 @@ static int64_t enough(const Search *s, int32_t column, double least, int64_t few
     return fewest;
 }
 
-/* Finds the first pairs of a column again. With `shows`, updates the other columns of these pairs.
-   */
-static void renew(Search *s, int32_t column, int shows) {
+/* Finds the first pairs of a column again. */
+static void renew(Search *s, int32_t column) {
     const Meetings m = meetings_of(s, column);
     const Best *horizon = &s->firsts[column].horizon;
     forget(s, column);
     int64_t fewest = 1;
-    for (int32_t k = 0; k < m.n; k++) {
-        int32_t id;
-        const int64_t joint = meeting(&m, k, &id);
-        if (joint < fewest || !may_join(s, column, id, joint)) continue;
-        double value = evidence(s, column, id, joint);
-        /* skip pairs that cannot come first for either column */
-        const double least = horizon->value, of_other = s->firsts[id].horizon.value;
-        if (value < least && !(shows && value >= of_other)) continue;
+    for (int32_t k = 0; (k = next_meeting(&m, k, (int32_t)fewest)) < m.n; k++) {
+        const int32_t id = m.matrix != NULL ? k : m.entries[k].id;
+        const int64_t joint = m.matrix != NULL ? m.matrix[k] : m.entries[k].count;
+        if (!may_join(s, column, id, joint)) continue;
+        const double least = horizon->value;
+        double value = evidence(s, column, id, joint, least);
+        /* what cannot come first needs no closer look */
+        if (value < least) continue;
         cap_value(s, column, id, &value);
-        if (!(value > 0)) continue;
-        if (value >= least) insert(s, column, (Best){value, (int32_t)joint, id});
-        if (!shows) {
-            if (horizon->value > least) fewest = enough(s, column, horizon->value, fewest);
-        } else if (value >= of_other && insert(s, id, (Best){value, (int32_t)joint, column}) &&
-                   s->firsts[id].pairs[0].partner == column) {
-            settle(s, id);
-        }
+        if (!(value > 0) || value < least) continue;
+        insert(s, column, (Best){value, (int32_t)joint, id, s->versions[id]});
+        if (horizon->value > least) fewest = enough(s, column, horizon->value, fewest);
     }
     settle(s, column);
 }
@@ -344,7 +370,7 @@ Search *native_evidence_new(Pairs *pairs, Patterns *patterns, const double *logs
         forget(s, k);
         put(s, k, k);
     }
-    for (int32_t k = 0; k < pairs->n; k++) renew(s, k, 0);
+    for (int32_t k = 0; k < pairs->n; k++) renew(s, k);
     return s;
 failed:
     native_evidence_free(s);
@@ -361,6 +387,7 @@ int native_evidence_cap(Search *s, int32_t one, int32_t other, int64_t n, int64_
     if (cap->one < 0) s->n_caps++;
     const double value = joint * n > a * b ? table_evidence(s, n, a, b, joint) : -INFINITY;
     *cap = (Cap){one, other, value};
+    s->is_capped[one] = s->is_capped[other] = 1;
     const int32_t columns[] = {one, other};
     for (int k = 0; k < 2; k++) {
         Best pair = drop(s, columns[k], columns[1 - k]);
@@ -379,10 +406,15 @@ int32_t native_evidence_best(Search *s, int32_t *out, double *value) {
         const int32_t first = s->heap[0];
         if (s->values[first] == -INFINITY) return 0;
         if (!s->firsts[first].n) {
-            renew(s, first, 0);
+            renew(s, first);
             continue;
         }
         const int32_t other = s->firsts[first].pairs[0].partner;
+        if (s->firsts[first].pairs[0].version != s->versions[other]) {
+            drop(s, first, other);
+            settle(s, first);
+            continue;
+        }
         out[0] = first < other ? first : other;
         out[1] = first < other ? other : first;
         out[2] = s->pairs->supports[out[0]];
@@ -411,18 +443,7 @@ static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
     return 1;
 }
 
-/* Removes the pairs of a column with two changed columns from its first pairs. */
-static void drop_both(Search *s, int32_t column, int32_t left, int32_t right) {
-    const Firsts *f = s->firsts + column;
-    if (!f->n) return;
-    const int32_t best = f->pairs[0].partner;
-    drop(s, column, left);
-    drop(s, column, right);
-    if (best == left || best == right) settle(s, column);
-}
-
-/* Records a merge; `rows` is the number of rows with all tags of both patterns, if Python counts.
-   */
+/* Two columns were merged; `rows` have all tags of both patterns, if Python counts these. */
 int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
     const Pairs *p = s->pairs;
     const int32_t new = p->n - 1;
@@ -438,25 +459,14 @@ int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows)
     const int32_t changed[] = {new, left, right};
     put(s, new, new);
     s->values[new] = -INFINITY;
+    s->versions[left]++;
+    s->versions[right]++;
     for (int k = 0; k < 3; k++) {
         set_margins(s, changed[k]);
         forget(s, changed[k]);
         settle(s, changed[k]);
     }
-    /* for the columns with rows in common with one of the two, in a matrix and in lists */
-    for (int k = 0; p->joint == NULL && k < 2; k++) {
-        const Row *row = p->rows + changed[k + 1];
-        for (int32_t e = 0; e < row->n; e++) drop_both(s, row->entries[e].id, left, right);
-    }
-    if (p->joint != NULL) {
-        const size_t room = (size_t)p->room;
-        const int32_t *a = p->joint + (size_t)left * room, *b = p->joint + (size_t)right * room;
-        const int32_t *c = p->joint + (size_t)new * room;
-        for (int32_t k = 0; k < new; k++)
-            /* a cell that was true before may be missing now */
-            if (p->known != NULL || a[k] | b[k] | c[k]) drop_both(s, k, left, right);
-    }
-    for (int k = 0; k < 3; k++) renew(s, changed[k], 1);
+    for (int k = 0; k < 3; k++) renew(s, changed[k]);
     return 1;
 }
 

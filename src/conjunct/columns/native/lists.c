@@ -104,18 +104,23 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
         if (k + AHEAD < n_both) PREFETCH(lists->columns + lists->row_starts[both[k + AHEAD]]);
         int32_t *cells = lists->columns + lists->row_starts[both[k]];
         const int32_t n = lists->row_lengths[both[k]]--;
-        int32_t of_right = 0;
+        int32_t of_left = 0, of_right = 0;
         for (int32_t c = 0; c < n; c++) {
             const int32_t id = cells[c];
-            if (id == left) cells[c] = new;
-            else if (id == right) of_right = c;
-            else {
-                lists->counts[id] += weight;
-                lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
-            }
+            of_left = id == left ? c : of_left;
+            of_right = id == right ? c : of_right;
+            lists->counts[id] += weight;
+            lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
         }
-        /* the last cell replaces the removed one */
+        /* the last cell takes the place of the one that goes */
+        cells[of_left] = new;
         cells[of_right] = cells[n - 1];
+    }
+    /* the two are in all of these rows, and meet the new column in none */
+    const int32_t two[] = {left, right};
+    for (int k = 0; k < 2; k++) {
+        lists->counts[two[k]] = 0;
+        lists->is_met[two[k] / 64] &= ~((uint64_t)1 << two[k] % 64);
     }
     return total;
 }

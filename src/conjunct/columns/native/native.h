@@ -92,6 +92,7 @@ typedef struct {
     Row *rows;
     /* the sorted columns that share rows with a new column, and the numbers of these rows */
     int32_t *met, *met_counts, n_met;
+    int32_t *taken; /* zeros between calls */
 
     /* the order of pairs: best.c */
     double total, n_used, rise, margin, log_alpha;
@@ -140,7 +141,7 @@ int32_t native_pairs_merge(Pairs *pairs, int32_t left, int32_t right, const int3
 int pairs_merge_lines(Pairs *pairs, int way, uint8_t *lines, size_t n_bytes, int32_t left,
                       int32_t right, int32_t n_both);
 int32_t lists_merge(Lists *lists, int32_t left, int32_t right, Pairs *pairs);
-void row_settle(Row *row);
+void row_settle(Pairs *pairs, Row *row);
 int order_has_room(Pairs *pairs, int32_t room);
 void order_merged(Pairs *pairs, int32_t left, int32_t right, int32_t n_both);
 void order_free(Pairs *pairs);

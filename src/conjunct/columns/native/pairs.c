@@ -2,18 +2,23 @@
    too large, a list of partners per column. */
 #include "native.h"
 
+#define AHEAD 6 /* columns */
+
 void native_pairs_free(Pairs *pairs) {
     if (pairs == NULL) return;
     if (pairs->rows != NULL)
         for (int32_t k = 0; k < pairs->room; k++) free(pairs->rows[k].entries);
     if (pairs->known == NULL) free(pairs->joint);
     order_free(pairs);
-    FREE(pairs->rows, pairs->supports, pairs->met, pairs->met_counts, pairs);
+    FREE(pairs->rows, pairs->supports, pairs->met, pairs->met_counts, pairs->taken, pairs);
 }
 
 static int has_arrays(Pairs *pairs, int32_t room) {
-    const Grown all[] = {GROWN(pairs->supports), GROWN(pairs->met), GROWN(pairs->met_counts)};
-    return GROW(all, room) && order_has_room(pairs, room);
+    const Grown all[] = {GROWN(pairs->supports), GROWN(pairs->met), GROWN(pairs->met_counts),
+                         GROWN(pairs->taken)};
+    if (!GROW(all, room)) return 0;
+    for (int32_t k = pairs->room; k < room; k++) pairs->taken[k] = 0;
+    return order_has_room(pairs, room);
 }
 
 Pairs *native_pairs_new(int32_t n, int32_t room, int64_t n_rows, const int64_t *supports) {
@@ -55,26 +60,38 @@ int native_pairs_masked(Pairs *pairs, int32_t n, int32_t room, int32_t *joint,
     return 1;
 }
 
+/* The entry of a partner, which is there: halves without a branch that depends on the numbers. */
 static Entry *found(Row *row, int32_t id) {
-    int32_t low = 0, high = row->n;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (row->entries[middle].id < id) low = middle + 1;
-        else high = middle;
+    Entry *at = row->entries;
+    for (int32_t n = row->n; n > 1;) {
+        const int32_t half = n / 2;
+        at += at[half - 1].id < id ? half : 0;
+        n -= half;
     }
-    return row->entries + low;
+    return at;
 }
 
-/* Subtracts the postponed numbers from the counts of a row before it is read. */
-void row_settle(Row *row) {
+#define MANY 32 /* entries that are read in the time in which one is found */
+
+/* Takes what was put off from the counts of a row, which is to be read. */
+void row_settle(Pairs *pairs, Row *row) {
     const Entry *last = row->entries + row->room - row->n_put_off;
-    for (; row->n_put_off; row->n_put_off--, last++) found(row, last->id)->count -= last->count;
+    const int32_t n_put_off = row->n_put_off;
+    row->n_put_off = 0;
+    if (MANY * (int64_t)n_put_off < row->n) {
+        for (int32_t k = 0; k < n_put_off; k++) found(row, last[k].id)->count -= last[k].count;
+        return;
+    }
+    int32_t *taken = pairs->taken;
+    for (int32_t k = 0; k < n_put_off; k++) taken[last[k].id] += last[k].count;
+    for (int32_t k = 0; k < row->n; k++) row->entries[k].count -= taken[row->entries[k].id];
+    for (int32_t k = 0; k < n_put_off; k++) taken[last[k].id] = 0;
 }
 
-/* Makes room for three more entries, if possible by removing partners without common rows. */
-static int has_room(Row *row) {
+/* Room for three entries more. Where there is none, partners that are not met any more make some. */
+static int has_room(Pairs *pairs, Row *row) {
     if (row->n + row->n_put_off + 3 <= row->room) return 1;
-    row_settle(row);
+    row_settle(pairs, row);
     int32_t n = 0;
     for (int32_t k = 0; k < row->n; k++)
         if (row->entries[k].count) row->entries[n++] = row->entries[k];
@@ -88,9 +105,9 @@ static int has_room(Row *row) {
     return 1;
 }
 
-/* Appends an entry to a column. */
-static int add_entry(Row *row, int32_t id, int32_t count) {
-    if (!has_room(row)) return 0;
+/* An entry after all others of a column. */
+static int add_entry(Pairs *pairs, Row *row, int32_t id, int32_t count) {
+    if (!has_room(pairs, row)) return 0;
     row->entries[row->n++] = (Entry){id, count};
     return 1;
 }
@@ -100,18 +117,72 @@ static void put_off(Row *row, int32_t id, int32_t count) {
     row->entries[row->room - ++row->n_put_off] = (Entry){id, count};
 }
 
-/* Creates the first counts from pairs, each once, in any order. */
+/* Pairs whose right columns rise and are above the left ones, to rows with room for them: a right
+   column after the other, whose partners so far are put in order by their bits, and these by theirs.
+   0 where memory ends. */
+static int fill_in_order(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
+                         const int32_t *joint) {
+    const size_t n_words = (size_t)pairs->n / 64 + 1, n_blocks = n_words / 64 + 1;
+    uint64_t *words = calloc(n_words, sizeof *words), *blocks = calloc(n_blocks, sizeof *blocks);
+    const int done = words != NULL && blocks != NULL;
+    int32_t *counts = pairs->met_counts;
+    for (int64_t k = 0, end; done && k < n_pairs; k = end) {
+        const int32_t column = right[k];
+        Row *row = pairs->rows + column;
+        for (end = k; end < n_pairs && right[end] == column; end++) {
+            const int32_t id = left[end];
+            Row *other = pairs->rows + id;
+            other->entries[other->n++] = (Entry){column, joint[end]};
+            counts[id] = joint[end];
+            words[id / 64] |= (uint64_t)1 << id % 64;
+            blocks[id / 4096] |= (uint64_t)1 << id / 64 % 64;
+        }
+        for (size_t b = 0; b <= (size_t)column / 4096; b++) {
+            for (; blocks[b]; blocks[b] &= blocks[b] - 1) {
+                const size_t w = 64 * b + (size_t)LOWEST_ONE(blocks[b]);
+                for (; words[w]; words[w] &= words[w] - 1) {
+                    const int32_t id = (int32_t)(64 * w) + LOWEST_ONE(words[w]);
+                    row->entries[row->n++] = (Entry){id, counts[id]};
+                }
+            }
+        }
+    }
+    FREE(words, blocks);
+    return done;
+}
+
+/* Pairs in any order: by column, then column after column to its partners, so that each has its
+   partners in order. `starts` are those of each column. 0 where memory ends. */
+static int fill_in_any_order(Pairs *pairs, int64_t n_pairs, const int32_t *left,
+                             const int32_t *right, const int32_t *joint, int64_t *starts) {
+    Entry *all = malloc((size_t)(2 * n_pairs + 1) * sizeof *all);
+    if (all == NULL) return 0;
+    for (int64_t k = 0; k < n_pairs; k++) {
+        all[starts[left[k]]++] = (Entry){right[k], joint[k]};
+        all[starts[right[k]]++] = (Entry){left[k], joint[k]};
+    }
+    int64_t at = 0;
+    for (int32_t k = 0; k < pairs->n; k++)
+        for (; at < starts[k]; at++) {
+            Row *row = pairs->rows + all[at].id;
+            row->entries[row->n++] = (Entry){k, all[at].count};
+        }
+    free(all);
+    return 1;
+}
+
+/* The first counts, as pairs, each once, in any order. */
 int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
                        const int32_t *joint) {
     const size_t n = (size_t)pairs->n;
     pairs->rows = calloc((size_t)pairs->room, sizeof *pairs->rows);
     int64_t *ends = calloc(n + 1, sizeof *ends);
-    Entry *all = malloc((size_t)(2 * n_pairs + 1) * sizeof *all);
-    int done = pairs->rows != NULL && ends != NULL && all != NULL;
+    int done = pairs->rows != NULL && ends != NULL, in_order = 1;
     if (done) {
-        /* first by column in any order, then from each column to its partners, which sorts the
-           partners */
-        for (int64_t k = 0; k < n_pairs; k++) ends[left[k]]++, ends[right[k]]++;
+        for (int64_t k = 0; k < n_pairs; k++) {
+            ends[left[k]]++, ends[right[k]]++;
+            if (left[k] >= right[k] || (k && right[k] < right[k - 1])) in_order = 0;
+        }
         int64_t at = 0;
         for (size_t k = 0; k < n; k++) {
             Row *row = pairs->rows + k;
@@ -122,20 +193,9 @@ int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const
             ends[k] = at - ends[k];
         }
     }
-    if (done) {
-        for (int64_t k = 0; k < n_pairs; k++) {
-            all[ends[left[k]]++] = (Entry){right[k], joint[k]};
-            all[ends[right[k]]++] = (Entry){left[k], joint[k]};
-        }
-        int64_t at = 0;
-        for (size_t k = 0; k < n; k++)
-            for (; at < ends[k]; at++) {
-                Row *row = pairs->rows + all[at].id;
-                row->entries[row->n++] = (Entry){(int32_t)k, all[at].count};
-            }
-    }
+    if (done && in_order) done = fill_in_order(pairs, n_pairs, left, right, joint);
+    else if (done) done = fill_in_any_order(pairs, n_pairs, left, right, joint, ends);
     free(ends);
-    free(all);
     return done;
 }
 
@@ -144,22 +204,30 @@ static int to_lists(Pairs *pairs, int32_t room) {
     if (pairs->rows == NULL) return 0;
     for (int32_t i = 0; i < pairs->n; i++) {
         const int32_t *counts = pairs->joint + (size_t)i * (size_t)pairs->room;
+        Row *row = pairs->rows + i;
+        int32_t n_met = 0;
+        for (int32_t j = 0; j < pairs->n; j++) n_met += counts[j] > 0;
+        row->room = n_met + n_met / 2 + 8;
+        row->entries = malloc((size_t)row->room * sizeof *row->entries);
+        if (row->entries == NULL) return 0;
         for (int32_t j = 0; j < pairs->n; j++)
-            if (counts[j] && !add_entry(pairs->rows + i, j, counts[j])) return 0;
+            if (counts[j]) row->entries[row->n++] = (Entry){j, counts[j]};
     }
     free(pairs->joint);
     pairs->joint = NULL;
     return 1;
 }
 
-/* Returns true if fewer than an eighth of a matrix is above 0, because lists are faster then. */
+/* Whether fewer than one in four cells of a matrix are above 0: lists are then read sooner. */
 static int is_thin(const Pairs *pairs) {
     int64_t n_met = 0;
     for (int32_t i = 0; i < pairs->n; i++) {
         const int32_t *counts = pairs->joint + (size_t)i * (size_t)pairs->room;
-        for (int32_t j = 0; j < pairs->n; j++) n_met += counts[j] > 0;
+        int32_t n = 0;
+        for (int32_t j = 0; j < pairs->n; j++) n += counts[j] > 0;
+        n_met += n;
     }
-    return 8 * n_met < (int64_t)pairs->n * pairs->n;
+    return 4 * n_met < (int64_t)pairs->n * pairs->n;
 }
 
 /* Makes room for more columns. A matrix becomes lists if few columns have common rows, or if it
@@ -185,9 +253,8 @@ int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
     return pairs->joint != NULL ? 2 : 1;
 }
 
-/* Writes the partners of a column and their numbers of common rows; returns the number of partners.
-   */
-int32_t native_pairs_row(const Pairs *pairs, int32_t column, int32_t *ids, int32_t *counts) {
+/* The partners that a column meets, and in how many rows; how many they are. */
+int32_t native_pairs_row(Pairs *pairs, int32_t column, int32_t *ids, int32_t *counts) {
     int32_t n = 0;
     if (pairs->joint != NULL) {
         const int32_t *joint = pairs->joint + (size_t)column * (size_t)pairs->room;
@@ -195,7 +262,7 @@ int32_t native_pairs_row(const Pairs *pairs, int32_t column, int32_t *ids, int32
             if (joint[k]) ids[n] = k, counts[n++] = joint[k];
     } else {
         Row *row = pairs->rows + column;
-        row_settle(row);
+        row_settle(pairs, row);
         for (int32_t k = 0; k < row->n; k++)
             if (row->entries[k].count) ids[n] = row->entries[k].id, counts[n++] = row->entries[k].count;
     }
@@ -228,15 +295,24 @@ static void lessen(Row *row, const Pairs *pairs) {
 
 static int merge_lists(Pairs *pairs, int32_t left, int32_t right) {
     Row *rows = pairs->rows;
-    row_settle(rows + left);
-    row_settle(rows + right);
+    row_settle(pairs, rows + left);
+    row_settle(pairs, rows + right);
     lessen(rows + left, pairs);
     lessen(rows + right, pairs);
     found(rows + left, right)->count = found(rows + right, left)->count = 0;
     Row *of_new = rows + pairs->n;
     for (int32_t k = 0; k < pairs->n_met; k++) {
         const int32_t id = pairs->met[k], count = pairs->met_counts[k];
-        if (!add_entry(rows + id, pairs->n, count) || !add_entry(of_new, id, count)) return 0;
+        /* ahead are the row itself, and where it is written to */
+        if (k + 2 * AHEAD < pairs->n_met) PREFETCH(rows + pairs->met[k + 2 * AHEAD]);
+        if (k + AHEAD < pairs->n_met) {
+            const Row *next = rows + pairs->met[k + AHEAD];
+            PREFETCH(next->entries + next->n);
+            PREFETCH(next->entries + next->room - next->n_put_off - 1);
+        }
+        if (!add_entry(pairs, rows + id, pairs->n, count) ||
+            !add_entry(pairs, of_new, id, count))
+            return 0;
         put_off(rows + id, left, count);
         put_off(rows + id, right, count);
     }
@@ -307,8 +383,8 @@ int pairs_merge_lines(Pairs *pairs, int way, uint8_t *lines, size_t n_bytes, int
     if (pairs->joint == NULL) {
         of_left = pairs->rows + left;
         of_right = pairs->rows + right;
-        row_settle(pairs->rows + left);
-        row_settle(pairs->rows + right);
+        row_settle(pairs, pairs->rows + left);
+        row_settle(pairs, pairs->rows + right);
     }
     const int32_t *row_left = pairs->joint + (size_t)left * (size_t)pairs->room;
     const int32_t *row_right = pairs->joint + (size_t)right * (size_t)pairs->room;

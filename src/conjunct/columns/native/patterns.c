@@ -8,23 +8,26 @@ struct Patterns {
     size_t n_bytes;  /* of a line, or 0 for lists */
     const void **rows;
     int64_t *lengths; /* rows of each pattern */
-    const int32_t *weights; /* weights of rows for lists, owned by the caller; NULL: 1 */
-    uint8_t *marks;  /* a bit per row, zeros between calls; NULL for too many rows */
+    const int32_t *weights; /* how often a row of lists counts, the caller's; NULL: once */
+    /* of a list with as many rows as there are words also its bits, in which rows are found much
+       faster; made when they are first wanted, NULL before that */
+    uint64_t **bits;
+    size_t n_words;  /* of bits */
 };
-
-#define MOST_MARKS (1 << 21) /* rows, so that marks fit in the cache */
-
 
 void native_patterns_free(Patterns *p) {
     if (p == NULL) return;
     if (p->rows != NULL)
         for (int32_t k = p->n_first; k < p->n; k++) free((void *)p->rows[k]);
-    FREE(p->rows, p->lengths, p->marks, p);
+    if (p->bits != NULL)
+        for (int32_t k = 0; k < p->room; k++) free(p->bits[k]);
+    FREE(p->rows, p->lengths, p->bits, p);
 }
 
 static int make_room(Patterns *p, int32_t room) {
-    const Grown all[] = {GROWN(p->rows), GROWN(p->lengths)};
+    const Grown all[] = {GROWN(p->rows), GROWN(p->lengths), GROWN(p->bits)};
     if (!GROW(all, room)) return 0;
+    for (int32_t k = p->room; k < room; k++) p->bits[k] = NULL;
     p->room = room;
     return 1;
 }
@@ -49,7 +52,7 @@ Patterns *native_patterns_new(int32_t n, int way, size_t n_bytes, const uint64_t
     for (int32_t k = 0; k < n && !n_bytes; k++)
         if (lengths[k] && ((const int32_t *)p->rows[k])[lengths[k] - 1] > last)
             last = ((const int32_t *)p->rows[k])[lengths[k] - 1];
-    if (!n_bytes && last < MOST_MARKS) p->marks = calloc((size_t)last / 8 + 1, 1);
+    p->n_words = (size_t)last / 64 + 1;
     return p;
 }
 
@@ -60,22 +63,35 @@ static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) 
     return first_place(rows, low, high < n ? high : n, row);
 }
 
-/* Counts the common rows of two lists, with the weights `counts`, and writes them to `out` unless
-   that is NULL. */
+/* The bits of a list; NULL where it is short, or where memory ends. */
+static const uint64_t *bits_of(const Patterns *p, int32_t pattern) {
+    if (p->bits[pattern] != NULL || p->lengths[pattern] < (int64_t)p->n_words)
+        return p->bits[pattern];
+    uint64_t *bits = p->bits[pattern] = calloc(p->n_words, sizeof *bits);
+    const int32_t *rows = p->rows[pattern];
+    if (bits == NULL) return NULL;
+    for (int64_t k = 0; k < p->lengths[pattern]; k++)
+        bits[rows[k] / 64] |= (uint64_t)1 << rows[k] % 64;
+    return bits;
+}
+
+/* How many rows two lists share, with `counts` how often these count; they are written to `out`
+   unless that is NULL. */
 static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out, int counts) {
     if (p->lengths[left] > p->lengths[right]) { const int32_t k = left; left = right; right = k; }
     const int32_t *few = p->rows[left], *many = p->rows[right];
     const int32_t *weights = counts ? p->weights : NULL;
     const int64_t n = p->lengths[left], m = p->lengths[right];
     int64_t found = 0, at = 0;
-    if (m < 4 * n && weights == NULL && p->marks != NULL) {
-        uint8_t *marks = p->marks;
-        for (int64_t k = 0; k < n; k++) marks[few[k] >> 3] |= (uint8_t)(1 << (few[k] & 7));
-        for (int64_t k = 0; k < m; k++) {
-            if (out != NULL) out[found] = many[k];
-            found += marks[many[k] >> 3] >> (many[k] & 7) & 1;
+    const uint64_t *bits = weights == NULL ? bits_of(p, right) : NULL;
+    if (bits != NULL) {
+        const uint64_t *others = out == NULL ? bits_of(p, left) : NULL;
+        if (others != NULL)
+            return (int64_t)count_both(p->way, others, bits, p->n_words * sizeof *bits);
+        for (int64_t k = 0; k < n; k++) {
+            if (out != NULL) out[found] = few[k];
+            found += (int64_t)(bits[few[k] / 64] >> few[k] % 64 & 1);
         }
-        for (int64_t k = 0; k < n; k++) marks[few[k] >> 3] = 0;
         return found;
     }
     if (m < 4 * n && weights == NULL) {
