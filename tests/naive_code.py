@@ -110,15 +110,16 @@ def row_bits(row, features, variables, counted):
     return bits
 
 
-def bits_after(training, merges, rows):
-    """Bits of each row with the probabilities of the training rows; columns without variables.
+def bits_after(training, merges, rows, variables=()):
+    """Bits of each row with the probabilities of the training rows.
 
-    Both are arrays, of Booleans or of numbers with NaN for missing cells.
+    Both are arrays, of Booleans or of numbers with NaN for missing cells; ``variables`` names the
+    variable of each column.
     """
     training, rows = plain(training), plain(rows)
     names = [f"x{k}" for k in range(len(training[0]))]
     features = in_order(features_of(merges, len(names)), training, names)
-    variables = [None] * len(names)
+    variables = variables or [None] * len(names)
     counted = counts(training, features, variables)
     return [row_bits(row, features, variables, counted) for row in rows]
 

@@ -52,7 +52,7 @@ def test_without_workers():
 
 
 def test_a_limit_below_what_a_worker_has_already():
-    line = r"may use 150 MB of memory, and .*: each worker needs at least ([\d.]+) (MB|GB)"
+    line = r"may use 150 MB of memory, but .*: each worker needs at least ([\d.]+) (MB|GB)"
     small = made(n_workers=1, memory_limit="150MB")
     with small, Client(small), pytest.raises(InputError, match=line) as found:
         fit()

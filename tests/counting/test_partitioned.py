@@ -143,12 +143,12 @@ def test_pages_grow_apart_as_features_are_added():
 def test_counts_that_memory_does_not_hold_are_refused():
     table = np.ones((4, 100), bool)
     with pytest.raises(
-        InputError, match=r"the counts of 100 columns need 220 kB of memory, and 50 kB is"
+        InputError, match=r"the counts of 100 columns need 220 kB of memory, but only 50 kB is"
     ):
         paged([table], memory=50_000)
     parts = paged([table], memory=50_000, store="dense")
     with pytest.raises(
-        InputError, match=r"the counts of 100 columns need 120 kB of memory, and 50 kB is"
+        InputError, match=r"the counts of 100 columns need 120 kB of memory, but only 50 kB is"
     ):
         Tally.of(PartitionedColumns(parts))
 

@@ -117,5 +117,5 @@ def test_baskets_of_numbers_must_be_sets():
 
 def test_baskets_for_a_model_without_names():
     model = UFC(max_iter=1).fit(TABLE)
-    with pytest.raises(InputError, match="has no names"):
+    with pytest.raises(InputError, match="this model has none"):
         model.transform([["car"]])

@@ -350,7 +350,7 @@ def test_estimate_cost_of_parts(zoo):
 def test_workers_with_other_versions_are_refused():
     here, _ = cluster._make_probe()(cluster._CHECKED, ())
     other = here | {"conjunct": "0.0.1"}
-    with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, and this"):
+    with pytest.raises(InputError, match=r"worker tcp://w:1 has conjunct 0\.0\.1, but this"):
         cluster.check_versions({"tcp://v:1": here, "tcp://w:1": other})
 
 

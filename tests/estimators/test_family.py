@@ -152,7 +152,7 @@ def test_files_exports_and_pages(name, tmp_path):
 def test_a_report_says_how():
     train = rows(60, 8)
     page = Report(ID2of3().fit(train, three_of_seven(train, 0)), train).html()
-    assert "whose tests ask for at least m of some literals" in page
+    assert "at least m of some literals are true" in page
 
 
 def test_damaged_counts_in_a_model_file_are_refused(tmp_path):

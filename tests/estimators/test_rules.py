@@ -251,7 +251,7 @@ def test_nothing_is_explained_too(criterion, stop):
         ({"criterion": 0.3, "max_length": 3, "stop": "never"}, "of at most 3 literals"),
         (
             {"criterion": "bits", "search": "batch"},
-            "than chance may explain and makes the description shorter.",
+            "than chance explains and makes the description shorter.",
         ),
     ],
 )

@@ -114,7 +114,7 @@ def test_rows_behind_a_feature(model):
         model.find_rows("zebra", FRAME)
     with pytest.raises(InputError, match="there is no feature 999"):
         model.find_rows(999, FRAME)
-    with pytest.raises(InputError, match="a position, a formula or its text, not a ndarray"):
+    with pytest.raises(InputError, match="a position, a formula or its text, not ndarray"):
         model.explain(np.zeros((2, 2)))
     assert model.find_rows(np.int64(1), FRAME).tolist() == model.find_rows(1, FRAME).tolist()
 

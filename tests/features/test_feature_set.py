@@ -208,7 +208,7 @@ def test_what_is_no_feature_is_refused():
     for wrong in ("a", "a & c", "a | b"):
         with pytest.raises(InputError, match=r"there is no feature .* in this model"):
             fitted.position(wrong)
-    with pytest.raises(InputError, match="a position, a formula or its text, not a float"):
+    with pytest.raises(InputError, match="a position, a formula or its text, not float"):
         fitted.position(1.0)
 
 
@@ -218,7 +218,7 @@ def test_indicators_where_cells_are_missing():
     assert overlapping_index([4, 0, 6], [4, 0, 6]) == 0.5
     assert overlapping_index([1, 1, 1, 1], [2, 4, 4, 4]) == pytest.approx(0.25 / 3)
     assert overlapping_index([0, 0, 0], [0, 0, 0]) == -0.5
-    with pytest.raises(ValueError, match="same number of rows for every feature"):
+    with pytest.raises(ValueError, match="one number of rows for all features"):
         overlapping_index([1, 1], [2, 3], null_support=1)
     # known in no row, in as many rows as others, in any at all
     lineage = Lineage("abc")

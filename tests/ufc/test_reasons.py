@@ -217,4 +217,4 @@ def test_few_rows_leave_no_correlation_that_is_significant(n_rows, is_enough):
         model = UFC(Risk(prune=False), stop="never").fit(table)
     assert (model.n_iter_ > 0) == is_enough
     if not is_enough:
-        assert f"with {n_rows} rows no correlation is significant" in model.stop_reason_
+        assert f"with {n_rows} rows, no correlation is significant" in model.stop_reason_
