@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conjunct.plots.drawing import COLOURS, DASHES, apply_style, beside, chart_of, finish
+from conjunct.plots import drawing
+from conjunct.plots.drawing import COLOURS, DASHES
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _METHODS = {"dense": "UFC, bits", "sparse": "UFC, sparse", "np.corrcoef": "np.corrcoef"}
@@ -15,6 +17,38 @@ _OUTCOMES = {
     "stopped there": (COLOURS[0], "triangle-right"),
     "refused memory": (COLOURS[6], "cross"),
 }
+
+
+def chart_of(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return an empty chart that holds its rows."""
+    alt = drawing.load_altair()
+    values = json.dumps([dict(row) for row in rows], ensure_ascii=False)
+    return alt.Chart(alt.InlineData(values=values, format={"type": "json"}))
+
+
+def finish(chart: Any, title: str | list[str], *, width: float = 380, height: float = 300) -> Any:
+    """Return the chart with a size, a title and the common style."""
+    return apply_style(chart.properties(title=title, width=width, height=height))
+
+
+def apply_style(chart: Any) -> Any:
+    """Return a chart with the style of drawings, and of axes and legends."""
+    plain = {"titleFontSize": 13, "titleFontWeight": "normal"}
+    lines = {"gridColor": "#e6e6e6", "domainColor": "#555555", "tickColor": "#555555"}
+    legend = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+    # symbols in legends have no dashed outline
+    symbols = {"symbolSize": 90, "symbolOpacity": 1, "symbolStrokeWidth": 0.01}
+    return (
+        drawing.apply_style(chart)
+        .configure_axis(labelFontSize=12, labelFlush=False, **plain, **lines)
+        .configure_legend(labelLimit=320, **legend, **symbols)
+    )
+
+
+def beside(*charts: Any, join: str = "hconcat") -> Any:
+    """Put finished charts side by side, each with its own scales."""
+    own = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
+    return apply_style(drawing.beside(*charts, join=join).resolve_scale(**own))
 
 
 def quantity(field: str, title: str, **scale: Any) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks._pictures import by_series, quantity
+from benchmarks._pictures import beside, by_series, chart_of, finish, quantity
 from benchmarks.quality.summary import average
-from conjunct.plots.drawing import beside, chart_of, finish
 
 _SHOWN = ("evidence", "evidence + columns", "bits", "uFCα", "uFC*", "SLIM", "factors", "PCA")
 _MEASURES = {

@@ -204,7 +204,7 @@ NOTHING = {
     "": "no row has two of the columns that vary between the rows.",
     "--criterion bits": "no row has two of the columns that vary between the rows",
     "--criterion 0.3": "Try a smaller --criterion, or --criterion evidence.",
-    "--criterion risk": "or a larger --alpha.",
+    "--criterion risk": "Try a larger --alpha",
     "--criterion risk --no-prune --alpha 1e-12": "Try a larger --alpha, or --criterion evidence.",
 }
 

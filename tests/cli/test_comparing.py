@@ -99,7 +99,7 @@ def test_hostile_names_are_shown_as_text(call, tmp_path):
             "describe model.json zoo.csv --by old.csv",
             "old.csv has 15 columns: keep only the labels",
         ),
-        ("describe model.json old.csv --by types.csv", "there are 101 labels and 60 rows"),
+        ("describe model.json old.csv --by types.csv", "there are 101 labels for 60 rows"),
         ("describe model.json zoo.csv --by type --top 0", "--top must be a whole number"),
         ("describe model.json zoo.csv --by type --alpha 2", "--alpha must be between 0 and 0.5"),
         ("describe model.json zoo.csv --by type --alpha x", "--alpha must be a number or none"),

@@ -83,7 +83,7 @@ def test_what_is_added_may_imply_more(call, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("from,to,accept,kind\na,b,yes,odd\n", "row 1, column 'kind': 'odd' is none of spelling"),
+        ("from,to,accept,kind\na,b,yes,odd\n", "row 1, column 'kind': 'odd' is not one of"),
         ("a,b\n1,2\n", "has no column 'from'"),
         ("from,to,accept\na,b,perhaps\n", "'perhaps' is not yes or no"),
     ],

@@ -238,7 +238,8 @@ def test_one_tag_or_none_has_no_relation():
     assert relations_of(np.zeros((9, 3)), ["a", "b", "c"]) == []
     # two are enough
     [one] = relations_of(np.arange(40)[:, None] % 2 == [0, 0], ["b", "a"])
-    assert one.sentence == "a and b say the same: 20 rows with both, 0 with a only, 0 with b only"
+    counts = "20 rows with both, 0 with only a, 0 with only b"
+    assert one.sentence == f"a and b are nearly identical: {counts}"
 
 
 def relation(kind, left, right):

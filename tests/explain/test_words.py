@@ -80,7 +80,7 @@ def test_long_formulas_are_counted_instead_of_written():
     assert len(label(And(*names))) == 80
     assert label(And(*names, names[0])) == "a formula of 101 literals"
     assert english(And(*names)) == f"a with {', '.join('a' * 98)} and a"
-    assert english(And(*names, names[0])) == "a formula of 101 literals, too long for a line"
+    assert english(And(*names, names[0])) == "a formula of 101 literals, too long for one line"
     many = And(*names * 10)
     assert formula_text(many, "ascii") == " & ".join(["a"] * 1000)
     assert formula_text(And(many, names[0]), "ascii") == "(a formula of 1,001 literals)"

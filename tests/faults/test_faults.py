@@ -358,7 +358,7 @@ def test_memory_that_is_foreseen(place):
     (place.folder / "wide.dat").write_text(wide)
     before = place.files()
     done = place.run("fringe", "wide.dat", "--out", "out.json", preexec_fn=most_memory(2500))
-    assert "of memory (storage='dense'), and " in one_error(done, code=2)
+    assert "of memory (storage='dense'), but " in one_error(done, code=2)
     assert place.files() == before
 
 

@@ -134,7 +134,7 @@ def test_a_supervised_model(zoo):
     model = Fringe(20).fit(zoo, np.arange(len(zoo)) % 3)
     page = Report(model, zoo).html()
     assert "decision tree" in words(page)
-    assert "replaces none" in words(section(page, "merges"))
+    assert "No pair was replaced" in words(section(page, "merges"))
     # columns are the parents of what is drawn
     drawn = len(re.findall(r'class="node column"', page))
     left = len(zoo.columns) - drawn

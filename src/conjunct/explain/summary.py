@@ -152,7 +152,7 @@ class Summary:
         sentences = [shorten(one.sentence, _LONGEST) for one in found[:_MOST_COPIES]]
         if more > 0:
             are = "is" if more == 1 else "are"
-            sentences.append(f"{count(more, 'more set')} of columns {are} nearly identical.")
+            sentences.append(f"There {are} {count(more, 'more set')} of nearly identical columns.")
         return " ".join(sentences)
 
     @cached_property
