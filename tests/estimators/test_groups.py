@@ -390,7 +390,7 @@ def test_a_notebook_shows_the_groups_with_names_escaped():
     rows, _ = planted(12, 400, 6, 2)
     model = RowGroups(2)
     assert "strongest mark" not in model._repr_html_()
-    page = model.fit(pd.DataFrame(rows, columns=["<b>", *"abcde"]))._repr_html_()
+    page = model.fit(pd.DataFrame(rows, columns=[f"<b>{k}" for k in range(6)]))._repr_html_()
     assert "strongest mark" in page
     assert "&lt;b&gt;" in page
     assert model.groups_[0].marks[0].sentence.replace("<b>", "&lt;b&gt;") in page
