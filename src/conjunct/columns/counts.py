@@ -96,8 +96,8 @@ class MergedColumns(Protocol):
 class Contingency:
     """Counts of the two columns of some pairs (``left < right``), alone and together.
 
-    All counts are of the ``n_rows`` rows in which both columns are known, which is a single number
-    if no cell is missing.
+    All counts refer to the ``n_rows`` rows in which both columns are known, which is a single
+    number if no cell is missing.
     """
 
     left: Positions

@@ -228,14 +228,14 @@ def choose_storage(
 
 
 def check_counts(n_columns: int, pair_bytes: int) -> None:
-    """Refuse counts of all pairs of columns that do not fit in memory twice."""
+    """Refuse to count all pairs of columns if two copies of the counts do not fit in memory."""
     n_bytes = 2 * pair_bytes * n_columns**2
     if not fits(n_bytes):
         raise counts_too_large(n_columns, n_bytes, available_bytes())
 
 
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
-    """Return the error that the counts of all pairs do not fit in memory."""
+    """Return the error for counts of all pairs that do not fit in memory."""
     return InputError(
         f"the counts of {n_columns} columns need {byte_text(n_bytes)} of memory, but only "
         f"{byte_text(memory)} is left: allow more memory, leave out rare columns, or limit the "

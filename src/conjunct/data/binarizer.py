@@ -66,7 +66,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
     - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
     - Words become ``colour = red``, ``colour = green``, …; rare words share ``colour = other``.
-      Of two words, both are kept: ``sex = female``, ``sex = male``.
+      Two words make two features: ``sex = female``, ``sex = male``.
     - Whole numbers of at most ten values become ``rating = 4``; other numbers become intervals,
       ``age in [30, 45)``, or steps, ``age ≥ 30``, with round edges. Numbers in text may have a
       currency, a percent sign or commas between thousands.
@@ -261,7 +261,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         super().__setstate__({**state, **rules})
 
     def record(self) -> BinarizerRecord:
-        """Return what a model file keeps."""
+        """Return the content of a model file."""
         check_is_fitted(self)
         parameters = self.get_params()
         edges = parameters["edges"]

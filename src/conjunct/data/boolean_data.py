@@ -139,7 +139,7 @@ class BooleanData:
     def read_any(
         cls, X: Any, rules: CellRules, *, counts: bool = False
     ) -> tuple[Container, BooleanData]:
-        """Read any container, after making a raw table Boolean. Return the container used, too.
+        """Read any container, after making a raw table Boolean. Also return the container.
 
         A table is raw if some cell is neither Boolean nor missing.
         """
@@ -244,7 +244,7 @@ class BooleanData:
 
     @property
     def variables(self) -> tuple[str | None, ...]:
-        """Return the variable of each feature from the Binarizer; () if there are none.
+        """Return the variable of each feature from the Binarizer; () without variables.
 
         Features of one variable exclude each other: the words of a category, or the intervals of a
         number. A plain tag has no variable. A fit recognises further variables by itself.
@@ -349,7 +349,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 class BooleanDataContainer(Container):
-    """Boolean data, maybe made from a raw data frame: results then are data frames, too."""
+    """Boolean data, possibly from a raw data frame, whose results are data frames, too."""
 
     names_itself = True
 

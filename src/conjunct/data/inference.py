@@ -91,7 +91,7 @@ DATE_ADVICE: dict[DateOrder, str] = {
 
 
 class Remark(NamedTuple):
-    """What a user should know about a column: a text, and the words that count as missing in it."""
+    """A remark about a column for the user, and the words that count as missing in it."""
 
     text: str
     missing: str = ""

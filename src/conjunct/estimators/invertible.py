@@ -131,9 +131,9 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return the original columns, given the output of ``transform``.
 
         The result is exact for the training rows, and with ``handle_unknown="keep"`` for all
-        possible rows. Features below ``min_support`` are treated as false, and a warning counts
-        the lost cells. With missing cells the result is not exact: a cell may become missing
-        because a partner was. With ``keep_columns`` the kept columns are returned unchanged.
+        possible rows. Features below ``min_support`` are treated as false, and a warning counts the
+        lost cells. With missing cells the result is not exact: a cell may become missing because a
+        partner was missing. With ``keep_columns`` the kept columns are returned unchanged.
         """
         suppressed = self.feature_set_.suppressed
         if suppressed and not self.keep_columns:
@@ -235,10 +235,10 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return minus the mean bits per row of ``X`` in the code of the features.
 
         A higher score means a better description of such rows. Like ``PCA.score``, it works with
-        ``cross_val_score`` and ``GridSearchCV``. The code is complete: it includes absent tags,
-        and the probabilities of all possible rows sum to 1. Larger features are encoded first,
-        each in the rows where no true feature excludes it, by its share of such rows in training
-        and ``check_drift``, smoothed by ½. The cost of the features is not included.
+        ``cross_val_score`` and ``GridSearchCV``. The code is complete: it includes absent tags, and
+        the probabilities of all possible rows sum to 1. Larger features are encoded first. A
+        feature is encoded in the rows where no true feature excludes it, by its share of such rows
+        in training and ``check_drift``, smoothed by ½. The cost of the features is not included.
 
         Parameters
         ----------

@@ -343,9 +343,9 @@ class UFringe(TreeBasedConstructor):
     each path from the root to a leaf. It never removes features, so the set grows and overlaps,
     unlike that of `UFC`.
 
-    A conjunction is new unless the same two literals were joined before, in either order. So two
-    features may have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a literal,
-    as the paper describes. ``drop_redundant=True`` drops such features.
+    A conjunction is new unless the same two literals were joined before, in either order. Two
+    features may therefore have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a
+    literal, as the paper describes. ``drop_redundant=True`` drops such features.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ class UFC(CuratingConstructor):
         """Estimate the time and memory of a fit on ``X``.
 
         A pairwise search is estimated from the first count and five merges per column, but at
-        most 4,000; the true number is between none and about fifteen per column. A batch search
+        most 4,000; the true number is between 0 and about 15 per column. A batch search
         is estimated from its first iteration; later ones take longer.
 
         Raises

@@ -112,7 +112,7 @@ class ModelOnRows:
 
     @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
-        """The rows of each feature of the lineage; with missing cells, the rows shown count."""
+        """The rows of each feature of the lineage; with missing cells, among the rows shown."""
         fitted = self.model.feature_set_
         supports = supports_of_lineage(fitted)
         if supports is not None:
