@@ -496,7 +496,7 @@ class StreamInput:
 
     @contextmanager
     def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
-        """Connect to the cluster, if any; a stream names its cells itself."""
+        """Connect to the cluster, if any; errors of a stream already name their cells."""
         from conjunct.memory import parse_bytes
 
         if self.cluster is None:

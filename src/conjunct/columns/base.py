@@ -350,7 +350,7 @@ class Columns(ABC):
         return np.asarray(np.bitwise_count(words).sum(axis=1), np.int64)
 
     def sharing_rows(self, columns: Positions) -> Any:
-        """Return a sparse matrix of True where one of some columns shares a row with a column."""
+        """Return a sparse matrix: True if one of the given ``columns`` and a column share a row."""
         bits = self.to_bits()
         return sp.csr_array(bits.select(columns).joint_counts(bits) > 0)
 

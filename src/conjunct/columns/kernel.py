@@ -93,7 +93,7 @@ native: Any = native_library
 _way: int = 0 if native is None else native.native_best_way()
 
 BIT_PAIRS_A_SECOND = 1e10 if native is None else (3e10, 1e11, 3e11, 5e11)[_way]
-"""About how many pairs of bits a thread counts on this processor."""
+"""Approximate number of pairs of bits that a thread counts per second on this processor."""
 
 Bits = NDArray[np.uint8]
 Counts = NDArray[np.signedinteger[Any]]

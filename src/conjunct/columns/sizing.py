@@ -141,17 +141,17 @@ class Size:
 
 
 Sum = Callable[[Callable[[Any], Any]], Any]
-"""Adds up what a function counts in each part of the rows."""
+"""Sums the counts of a function in each part of the rows."""
 
 
 def survey_rows(total: Sum, n_columns: int) -> tuple[Size, Counts]:
-    """Return the size of columns as if no pair met, and the supports."""
+    """Return the size of columns as if no pair shared a row, and the supports."""
     (n_rows, n_meetings), supports = total(_meetings_and_supports)
     return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), 0), supports
 
 
 def survey_size(total: Sum, n_columns: int) -> Size:
-    """Return the size of columns, estimating the number of pairs that meet from a sample."""
+    """Return the size of columns, with an estimate of the number of pairs that share rows."""
     size, supports = survey_rows(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]

@@ -314,7 +314,7 @@ class BooleanData:
         return {name: count for name, count in counts.items() if count}
 
     def refuse_missing(self, among: Mask | None = None) -> None:
-        """Raise an error for the first missing cell in all rows, or in those ``among``."""
+        """Raise an error for the first missing cell in all rows, or in the rows ``among``."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
             missing = missing if missing is None or among is None else missing & among

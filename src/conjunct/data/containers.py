@@ -125,7 +125,7 @@ def boolean_series(
 
 
 class Container(ABC):
-    """Data from the user: its column names, its cells, and how to write other data like it."""
+    """Data from the user: its column names, its cells, and the way to write similar data."""
 
     tags: bool = False
     """True if an absent column is false rather than unknown."""

@@ -300,7 +300,8 @@ class ClassCode:
     """The number of rows per class that answer yes, and no, to each question.
 
     ``true`` and ``false`` have one row per question and one column per class. Each feature is a
-    question. With variables, a second block asks the same about rows with another value.
+    question. With variables, a second block has the same questions for rows with another value of
+    the variable.
     """
 
     code: RowCode

@@ -111,7 +111,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         Bits to describe the training rows by the groups, and by a single group of independent
         columns and variables.
     stop_reason_ : str
-        Why the search ended.
+        The reason why the search ended.
 
     Examples
     --------

@@ -366,7 +366,7 @@ class UFringe(TreeBasedConstructor):
     missing : {"raise", "false"}, default="false"
         Refuse missing cells (NaN, None, null), or treat them as false.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+        Style of feature names: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0

@@ -322,8 +322,8 @@ def find_nearest(
 class Formulas:
     """The features of a model as ``built``, and their ``expressions`` in one form.
 
-    ``equivalent`` says where the formulas agree with the features: always, or only on the training
-    data. In the second case do not apply them to new rows.
+    ``equivalent`` states whether the formulas agree with the features always or only on the
+    training data. In the second case do not apply them to new rows.
     """
 
     form: Form

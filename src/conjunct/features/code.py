@@ -598,7 +598,7 @@ def round_savings(saved: Floats) -> Floats:
 
 
 def largest_rise(total: float, n_used: int, joint: int, added: int, largest_joint: int) -> float:
-    """Return an upper bound of how much a merge increases the savings of other pairs.
+    """Return an upper bound of the increase of other pairs' savings by a merge.
 
     The merge has a joint count and adds ``added`` features. S falls, so every pair saves less, but
     the code table changes, so a pair may save a little more. For a pair with joint count a that

@@ -283,7 +283,7 @@ class Lineage:
         return [x for x in made if x >= 0]
 
     def denies(self, number: int) -> bool:
-        """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
+        """Return True if a feature is ``f ∧ ¬g``, which is the rest of the pattern of f.
 
         ``f ∧ g`` is not a rest, even if f or g is one: it is true in all rows with its pattern.
         """

@@ -148,7 +148,7 @@ class BooleanCells:
         return read
 
     def line(self, n_rows: int) -> tuple[Bits, Bits | None]:
-        """Return the cells kept as bits, and where they are known if some are missing.
+        """Return the kept cells as bits, and the known cells if some are missing.
 
         All batches except the last one must have multiples of 8 rows.
         """

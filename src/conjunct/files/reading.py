@@ -501,7 +501,7 @@ class Survey:
     progress: Progress | None = None
     memory: int | None = None
     wanted: Callable[[str], bool] = lambda name: True
-    """Returns True for the wanted ones of the chosen columns."""
+    """Returns True for the wanted columns among the chosen ones."""
     columns: list[str] = field(default_factory=list)
     n_rows: list[int] = field(default_factory=list)
     ways: list[int] = field(default_factory=list)

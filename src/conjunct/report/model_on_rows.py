@@ -139,7 +139,7 @@ class ModelOnRows:
         return self._texts[key]
 
     def short_form(self, number: int) -> Expression:
-        """Return a shorter formula, equivalent on the training rows if shown, or else always."""
+        """Return a shorter formula, equivalent on the training rows if shown, otherwise always."""
         if number not in self._short_forms:
             short = built = self.model.feature_set_.lineage.expression(number)
             names = built.primitives

@@ -438,7 +438,7 @@ def list_names(names: Sequence[str], most: int = 10) -> str:
 
 
 def find_format(path: StrPath, name: str | None = None) -> Format:
-    """Return the format called ``name``, or the one of the file's name or first bytes."""
+    """Return the format called ``name``, or the format of the file's name or first bytes."""
     read = [kind for kind in FORMATS.values() if kind.is_read]
     if name is not None:
         kind = FORMATS.get(name)
