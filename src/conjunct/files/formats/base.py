@@ -72,7 +72,7 @@ class ReadOptions:
                 )
 
     def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
-        """Return the options for a file that a model reads: its names imply a header or none."""
+        """Return the options for a file that a model reads; its column names imply the header."""
         names = getattr(binarizer, "feature_names_in_", names)
         if self.header is not None or names is None:
             return self
