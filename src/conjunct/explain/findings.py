@@ -66,7 +66,8 @@ class Finding:
     otherwise : str
         The other value, if the first part is one of two values and each row has one of them.
     part_of : Finding or None
-        The larger chunk whose strongest part this is. It has at least half of these rows.
+        The larger chunk that has this finding as its strongest part. It has at least half of these
+        rows.
     folded : tuple of Finding
         Findings that this one represents, strongest first: the larger chunk, its other parts, and
         findings about the same variables.

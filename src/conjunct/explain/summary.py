@@ -417,7 +417,7 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
         order = (
             f"Of the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
             f"shortened the description of the data most came first. The description consists of "
-            f"all cells in the code of the features, and of the features."
+            f"the features and of all cells in their code."
         )
         why = "Any pair that occurs together more often than by chance (r > 0) may be joined."
         if criterion.alpha is not None:
