@@ -1,7 +1,7 @@
-"""Builds the C part of conjunct where there is a compiler, and carries on where there is none.
+"""Build the C part of conjunct if there is a compiler, and continue without it otherwise.
 
-The environment variable CONJUNCT_NATIVE decides otherwise: with ``required`` a build without a
-compiler fails, with ``none`` nothing is compiled, and the wheel is for every machine.
+The environment variable CONJUNCT_NATIVE overrides this. With ``required``, a build without a
+compiler fails. With ``none``, nothing is compiled, and the wheel is for every machine.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = "src/conjunct/columns/native"
 LIBRARY = "_native.dll" if os.name == "nt" else "_native.so"  # kernel.py opens it
-# Nothing is compiled for one processor only: what it can do is asked when it runs. A product and a
-# sum stay two operations, so that numbers are those of NumPy.
+# The code is not compiled for one kind of processor: it checks the processor when it runs. A
+# product and a sum stay two operations, so the numbers are equal to those of NumPy.
 OPTIONS = {
     "unix": ["-O3", "-std=gnu11", "-ffp-contract=off", "-fno-wrapv", "-g0"],
     "msvc": ["/O2", "/std:c11", "/fp:precise"],
 }
-# What a file offers to Python: lines such as `int native_version(void) {`.
+# The functions of a file that Python calls: lines such as `int native_version(void) {`.
 OFFERED = re.compile(r"^\w[\w *]*\b(native_\w+)\(", re.MULTILINE)
 
 
 class CompilerHook(BuildHookInterface):
-    """A wheel for this kind of machine, or one without a library for all."""
+    """Builds a wheel for this kind of machine, or a wheel without a library for all machines."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
@@ -65,7 +65,7 @@ class CompilerHook(BuildHookInterface):
 
 
 def compile_library(sources: Path, library: Path) -> str | None:
-    """Build the library with the compiler of this platform; return why it could not be built."""
+    """Build the library with the compiler of this platform; return the reason for a failure."""
     import setuptools  # noqa: F401, I001  brings distutils, which Python 3.12 no longer has
 
     from distutils.ccompiler import new_compiler

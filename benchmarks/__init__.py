@@ -1,1 +1,1 @@
-"""Side-by-side measurements. Machines are noisy: each compares things in one run, as a ratio."""
+"""Compare measurements side by side. Machines are noisy, so each run gives ratios."""

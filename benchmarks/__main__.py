@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME …] [--OPTION …]``: run all benchmarks, or those named.
+"""``python -m benchmarks [NAME …] [--OPTION …]``: run all benchmarks, or the named ones.
 
 An option is given to the benchmarks that have it: ``python -m benchmarks bits --slim``.
 """

@@ -1,7 +1,7 @@
-"""A measurement alone in a process, on one thread: processor time, resident memory, limits.
+"""Measure CPU time and resident memory in a separate process, on one thread, with limits.
 
-The process limits itself, once its data are ready: the system stops it at so much processor time,
-and refuses memory beyond so many bytes. What happened is told as it was measured.
+The process sets its limits when its data are ready: the system then stops it after some CPU time
+and refuses more memory. The result names the limit that was reached.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def measured_apart(module: str, *arguments: object, seconds: int = 3600) -> Meas
 
 
 def answer(measure: Callable[[], Measurement]) -> None:
-    """Tell the process that asked; too little memory is an answer too."""
+    """Report to the calling process; too little memory is also a result."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             found = measure()
@@ -68,10 +68,10 @@ def timed(
     repeat: int = 1,
     seconds: int | None = None,
 ) -> Measurement:
-    """Shortest processor time of ``repeat`` runs, the most memory of the first, what came out.
+    """Return the shortest CPU time of some runs, the peak memory of the first, and its result.
 
-    After a few seconds it is not run again. The system stops a run, and with it this process,
-    after ``seconds``.
+    After a few seconds, there are no further runs. The system stops this process if a run takes
+    more than ``seconds``.
     """
     best, begun, held = math.inf, time.process_time(), 0
     for _ in range(repeat):
@@ -95,13 +95,13 @@ def _limit_time(seconds: int) -> None:
 
 
 def peak_resident() -> int:
-    """Most bytes that this process had in memory."""
+    """Return the peak memory of this process in bytes."""
     # what getrusage says begins with the process that started this one
     return _of_status("VmHWM")
 
 
 def resident() -> int:
-    """Bytes that this process has in memory now; the most so far, where the system does not say."""
+    """Return the present memory of this process in bytes, or its peak if only that is known."""
     return _of_status("VmRSS")
 
 

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ChowLiuTree:
-    """The parent of each column (of the root: itself), and how likely the column is to be true."""
+    """The parent of each column (for the root, itself), and the probability that it is true."""
 
     parents: NDArray[np.intp]
     chances: Floats

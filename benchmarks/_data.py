@@ -1,4 +1,4 @@
-"""Data to measure on: generated, or public sets that are not shipped."""
+"""Provide data for measurements: generated, or public sets that are not part of conjunct."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(
 
 
 def zipf(n_rows: int, n_columns: int, n_tags: int, seed: int = 0) -> Any:
-    """Rows of ``n_tags`` draws (a tag may be drawn twice), tag k as often as 1/k."""
+    """Return rows of ``n_tags`` draws with replacement; tag k has a weight of 1/k."""
     random = np.random.default_rng(seed)
     shares = np.cumsum(1 / np.arange(1, n_columns + 1))
     drawn = np.searchsorted(shares, random.random(n_rows * n_tags) * shares[-1])
@@ -33,7 +33,7 @@ def zipf(n_rows: int, n_columns: int, n_tags: int, seed: int = 0) -> Any:
 
 
 def transactions(name: str) -> Any | None:
-    """A file of transactions as a sparse matrix of ones; ``None`` where it is not there."""
+    """Return a file of transactions as a sparse matrix of ones, or ``None`` if it is absent."""
     path = FOLDER / f"{name}.dat.gz"
     if not path.exists():
         return None
@@ -68,7 +68,7 @@ _SHAPES = {
 
 
 def benchmark_set(name: str) -> tuple[str, Any]:
-    """A public set of transactions, or generated data of its shape, and what to call it."""
+    """Return a public set of transactions, or generated data of its shape, and its name."""
     found = transactions(name)
     if found is not None:
         return name, found
@@ -77,10 +77,10 @@ def benchmark_set(name: str) -> tuple[str, Any]:
 
 
 def named_set(name: str) -> tuple[str, Any]:
-    """A set as a Boolean data frame whose columns have the names of the source.
+    """Return a set as a Boolean data frame whose columns have the names of the source.
 
     One of the LUCS sets, UCI's mushrooms without their class, or a bundled set (spect without its
-    empty rows). A missing cell is no tag.
+    empty rows). A missing cell is not a tag.
     """
     import pandas as pd
     import polars as pl
@@ -108,7 +108,7 @@ def named_set(name: str) -> tuple[str, Any]:
 
 
 def correlated(n_rows: int, n_columns: int, density: float, seed: int = 0) -> Any:
-    """Columns of ``density`` as a sparse matrix; every tenth often goes with its neighbour."""
+    """Return columns of ``density`` as a sparse matrix; every tenth often equals its neighbour."""
     random = np.random.default_rng(seed)
     columns = []
     for k in range(n_columns):

@@ -1,9 +1,8 @@
-"""One fit of Parquet files on one engine, in a process of its own: what it took, and the model.
+"""Measure one fit of Parquet files on one engine in a separate process, and save the model.
 
 python -m benchmarks._engines ENGINE KILL MERGES STORE FILE...; ENGINE is disk, dask or spark, and
 after KILL merges (0: never) a worker of Dask or an executor of Spark, a Java of its own, is killed.
-Memory is the most that this process and those it started had at a time, and processor time is that
-of all of them.
+Memory is the common peak of this process and its children, and CPU time is that of all of them.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def _connected(engine: str) -> Iterator[None]:
 
 
 def _n_bytes(value: Any) -> int:
-    """Bytes of the arrays of counts."""
+    """Return the bytes of the arrays of counts."""
     if isinstance(value, tuple | list):
         return sum(map(_n_bytes, value))
     if hasattr(value, "nbytes"):
@@ -104,7 +103,7 @@ class _Process(NamedTuple):
 
 
 def processes() -> dict[int, _Process]:
-    """This process and all below it."""
+    """Return this process and its descendants."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -123,7 +122,7 @@ def processes() -> dict[int, _Process]:
 
 
 class _Watch:
-    """Memory and processor time of all processes together, looked at five times a second."""
+    """Measure the memory and CPU time of all processes together, five times per second."""
 
     def __enter__(self) -> _Watch:
         self.memory = 0

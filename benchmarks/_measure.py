@@ -1,4 +1,4 @@
-"""How things are measured and told."""
+"""Measure times and memory, and print results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def best_time(function: Callable[[], object], repeat: int = 3) -> float:
-    """Shortest of a few runs, in seconds: the least disturbed by neighbours."""
+    """Return the shortest of a few runs in seconds, which other processes disturbed least."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -18,7 +18,7 @@ def best_time(function: Callable[[], object], repeat: int = 3) -> float:
 
 
 def report(what: str, value: float, bound: float, *, at_least: bool, unit: str = "×") -> int:
-    """Print a figure beside the bound it must keep; 1 if it does not."""
+    """Print a figure and its limit; return 1 if it exceeds the limit."""
     kept = value >= bound if at_least else value <= bound
     sign = "≥" if at_least else "≤"
     verdict = "ok" if kept else "MISSED"
@@ -27,9 +27,9 @@ def report(what: str, value: float, bound: float, *, at_least: bool, unit: str =
 
 
 def peak_memory(function: Callable[[], object]) -> int:
-    """Most bytes that Python and NumPy had allocated at once while ``function`` ran.
+    """Return the peak bytes that Python and NumPy allocated while ``function`` ran.
 
-    Resident memory would add what the C library keeps for later; that depends on what ran before.
+    Resident memory would include memory that the C library keeps from earlier calls.
     """
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""What one merge costs, with the choice of the pair, as columns become more."""
+"""Measure the cost of a merge, including the choice of the pair, by number of columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 
 
 def grown() -> list[Measurement]:
-    """Every shape with ever more columns, each alone in a process."""
+    """Measure every shape with more and more columns, each in a separate process."""
     if native_library is None:
         print("conjunct was installed without a C compiler: what a merge costs is not measured")
         return []
@@ -38,7 +38,7 @@ def grown() -> list[Measurement]:
 
 
 def merge_exponent(points: list[Measurement]) -> float:
-    """How the cost of a merge grows with the columns: the slope on two logarithmic scales."""
+    """Return the growth of the cost of a merge with the columns: the log-log slope."""
     sizes, seconds = ([point[what] for point in points] for what in ("columns", "seconds"))
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 

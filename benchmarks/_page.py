@@ -1,8 +1,8 @@
-"""``python -m benchmarks._page``: writes what was measured into the documentation.
+"""``python -m benchmarks._page``: write the measurements into the documentation.
 
 Takes the runs in ``benchmarks/results`` into ``docs/benchmarks.json``, and from there the tables
-between ``<!-- NAME -->`` and ``<!-- end -->`` of the pages, and the pictures. A table
-is of one run.
+between ``<!-- NAME -->`` and ``<!-- end -->`` of the pages, and the pictures. A table shows one
+run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def filled(page: str, tables: dict[str, str]) -> str:
-    """The page with each table in its place."""
+    """Return the page with each table in its place."""
 
     def fill(place: re.Match[str]) -> str:
         return place[1] + tables[place[2]] + "\n" + place[3] if place[2] in tables else place[0]
@@ -162,7 +162,7 @@ def _rivals(run: dict[str, Any]) -> str:
 
 
 def _rivals_default(run: dict[str, Any]) -> str:
-    """One table of times: a line for each method, a column for each set."""
+    """Return a table of times: a line for each method, a column for each set."""
     times = {
         (line["rival"], k): _rival(line, 1.0)[1]
         for k, data in enumerate(run["sets"])
@@ -252,7 +252,7 @@ def _scaling(run: dict[str, Any]) -> str:
 
 
 def _of_rounds(some: Sequence[float], others: Sequence[float], ideal: float) -> list[float]:
-    """The quartiles of what some are of others, round by round."""
+    """Return the quartiles of the ratios of two lists, round by round."""
     return quantiles([one / other / ideal for one, other in zip(some, others, strict=True)], n=4)
 
 
@@ -653,7 +653,7 @@ def _cluster(run: dict[str, Any]) -> str:
 
 
 def _figures(value: float) -> str:
-    """Two significant digits, or three from 100 on."""
+    """Format a number with two significant digits, or three from 100 on."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{float(f'{value:.2g}')}"

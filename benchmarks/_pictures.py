@@ -1,4 +1,4 @@
-"""The pictures of the page of benchmarks, from what one run found."""
+"""Draw the pictures of the page of benchmarks from one run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def by_series(names: Sequence[str], title: str | None, channel: str) -> dict[str
 
 
 def rivals(run: dict[str, Any]) -> Any:
-    """Processor time of each, a panel for each set."""
+    """Draw the CPU time of each method, with a panel for each set."""
     return beside(*(_set(data, run["limits"], first=not k) for k, data in enumerate(run["sets"])))
 
 
@@ -112,7 +112,7 @@ def _set(data: dict[str, Any], limits: dict[str, Any], *, first: bool) -> Any:
 
 
 def _short(name: str) -> str:
-    """Without the parameters that all runs have in common."""
+    """Leave out the parameters that all runs have in common."""
     return name if name.startswith("UFC") else name.partition("(")[0]
 
 
@@ -125,7 +125,7 @@ def _outcome(line: dict[str, Any], limits: dict[str, Any]) -> tuple[float, str]:
 
 
 def growth(run: dict[str, Any]) -> Any:
-    """Time and memory against rows, columns and density, on logarithmic scales."""
+    """Draw time and memory against rows, columns and density, on logarithmic scales."""
     import altair as alt
 
     rows = [

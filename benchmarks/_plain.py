@@ -1,7 +1,7 @@
-"""uFC as one would write it in an afternoon, in NumPy and in SciPy: what conjunct must beat.
+"""Implement uFC in a simple way in NumPy and SciPy, as a baseline for conjunct.
 
-Vectorised, with the matrix products of the libraries, every count made anew in each iteration.
-Equally correlated pairs are taken in the order of the columns.
+The code is vectorised, uses the matrix products of the libraries, and repeats every count in each
+iteration. Equally correlated pairs are taken in the order of the columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Pairs = list[tuple[int, int]]
 
 
 def dense(table: NDArray[np.bool_], max_iter: int, alpha: float = 0.001) -> tuple[Any, list[Pairs]]:
-    """The columns after the last iteration, and which pairs each one replaced."""
+    """Return the columns after the last iteration, and the pairs that each iteration replaced."""
     columns, history = table.astype(np.float32), []
     for _ in range(max_iter):
         joint = columns.T @ columns  # exact up to 2^24 rows
@@ -41,7 +41,7 @@ def dense(table: NDArray[np.bool_], max_iter: int, alpha: float = 0.001) -> tupl
 
 
 def sparse(matrix: Any, max_iter: int, alpha: float = 0.001) -> tuple[Any, list[Pairs]]:
-    """The same on a sparse matrix."""
+    """Do the same on a sparse matrix."""
     columns, history = sp.csc_array(matrix, dtype=np.int32), []
     for _ in range(max_iter):
         met = sp.triu(columns.T @ columns, 1, format="coo")
@@ -61,7 +61,7 @@ def sparse(matrix: Any, max_iter: int, alpha: float = 0.001) -> tuple[Any, list[
 
 
 def _chosen(left: Any, right: Any, joint: Any, supports: Any, n: int, alpha: float) -> Pairs:
-    """A greedy matching of the significantly correlated pairs with expected frequencies of 5."""
+    """Return a greedy matching of significant pairs with expected frequencies of at least 5."""
     s, t = supports[left], supports[right]
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (n * joint - s * t) / np.sqrt(s * (n - s) * (t * (n - t)))

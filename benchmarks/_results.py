@@ -1,4 +1,4 @@
-"""What a benchmark found, as data: ``benchmarks/results/NAME.json``, one run a file."""
+"""Store the results of benchmarks: ``benchmarks/results/NAME.json``, one run per file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "mlxtend", "dask")
 
 
 def save(name: str, found: dict[str, Any]) -> None:
-    """Keep what one run found, with what it ran on."""
+    """Store the results of a run, with its machine and versions."""
     FOLDER.mkdir(exist_ok=True)
     machine = {"processor": _processor(), "cores": os.cpu_count(), "versions": _versions()}
     text = json.dumps({"machine": machine, **found}, indent=1, ensure_ascii=False)
@@ -31,7 +31,7 @@ def _versions() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The processor and how many bits its instructions take at a time."""
+    """Return the processor and the width of its instructions in bits."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

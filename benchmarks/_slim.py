@@ -1,4 +1,4 @@
-"""SLIM of scikit-mine 1.0.0, in an environment of its own: it needs libraries of old versions."""
+"""Run SLIM of scikit-mine 1.0.0 in a separate environment, because it needs old libraries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ for line in sys.stdin:
 
 
 def environment() -> Path | None:
-    """The interpreter with SLIM, made once; ``None`` where it cannot be had."""
+    """Return the interpreter with SLIM, installed once, or ``None`` if that is not possible."""
     python = FOLDER / "bin" / "python"
     ready = FOLDER / ".ready"
     if ready.exists():
@@ -58,7 +58,7 @@ def environment() -> Path | None:
 
 
 def compressed(python: Path, data: Any) -> Measurement:
-    """Seconds of the processor and bits of SLIM on a sparse matrix; or where it was stopped."""
+    """Return the CPU seconds and bits of SLIM on a sparse matrix, or the time limit."""
     rows = [row.tolist() for row in np.split(data.indices, data.indptr[1:-1])]
     with _started(python) as process:
         try:
@@ -71,7 +71,7 @@ def compressed(python: Path, data: Any) -> Measurement:
 
 
 def mined(python: Path, table: NDArray[np.bool_], seconds: float) -> Measurement:
-    """The sets of SLIM on a table, after so many seconds of the processor at most."""
+    """Return the sets of SLIM on a table, after a limited number of CPU seconds."""
     process = _miner(python)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -82,7 +82,7 @@ def mined(python: Path, table: NDArray[np.bool_], seconds: float) -> Measurement
 
 @cache
 def _miner(python: Path) -> subprocess.Popen[str]:
-    """One for all tables: to start it takes longer than most."""
+    """Start one process for all tables, because starting takes longer than most tables."""
     process = _started(python)
     atexit.register(process.kill)
     return process

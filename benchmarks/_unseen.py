@@ -1,4 +1,4 @@
-"""Bits of rows that training did not see, by features and by the columns as they are."""
+"""Measure the bits of unseen rows, by features and by the columns alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WAYS: dict[str, Any] = {
 
 
 def compared(table: Table) -> Measurement:
-    """Bits of unseen rows as a share of what the bare columns need, over the splits."""
+    """Return the bits of unseen rows as a share of the bits by columns alone, over the splits."""
     shares: dict[str, list[float]] = {way: [] for way in WAYS}
     for seed in SEEDS:
         train, test = split(table, seed)
@@ -39,14 +39,14 @@ def compared(table: Table) -> Measurement:
 
 
 def bits_per_row(model: Any, train: Table, test: Table) -> float:
-    """Return what a test row takes, on average, after a fit on the training rows."""
+    """Return the mean bits of a test row after a fit on the training rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that nothing is constructed, the figures tell
         return -float(model.fit(train).score(test))
 
 
 def split(table: Table, seed: int) -> tuple[Table, Table]:
-    """Rows to train on, and rows held out."""
+    """Return training rows and test rows."""
     order = np.random.default_rng(seed).permutation(len(table))
     n_held_out = round(HELD_OUT * len(table))
     return table[order[n_held_out:]], table[order[:n_held_out]]

@@ -1,13 +1,13 @@
-"""Default fits of an earlier version, each beside one of this version: whole, and the search alone.
+"""Compare default fits of an earlier version and of this version: whole fits, and the search.
 
 ``CONJUNCT_BEFORE`` names the folder ``src`` of the earlier version, its C part built in place, and
 ``CONJUNCT_BEFORE_PYTHON`` the Python of an environment that has what it needs, if not this one:
 ``git worktree add ../before COMMIT`` and ``pip install -e ../before`` there.
 
 The search begins when all pairs of columns are counted, and ends with the last merge that is tried.
-So it includes what it makes of columns and counts before its first merge, and what the run notes of
-each merge, and the stopping rule. It leaves out reading, counting, the tests that are written into
-merges, and the code.
+It therefore includes the preparation of columns and counts, the record of each merge, and the
+stopping rule. It leaves out reading, counting, the tests that are written into merges, and the
+code.
 """
 
 from __future__ import annotations

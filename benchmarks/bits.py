@@ -1,8 +1,8 @@
-"""Bits on the yardsticks of Krimp and SLIM: how short, in how many merges, in what time.
+"""Measure ``UFC("bits")`` on the data of Krimp and SLIM: length, merges and time.
 
-L% is the description of the data by the features, these included, as a share of that by the
-columns as they are; lower is better. Then, what unseen rows take (``_unseen``). Times are of the
-processor, on one thread. ``--slim`` also runs SLIM here; otherwise its published figures are told.
+L% is the length of the description by the features, including the features, as a share of the
+length by the columns alone; lower is better. The bits of unseen rows follow (``_unseen``). Times
+are CPU times on one thread. ``--slim`` also runs SLIM; otherwise its published figures are printed.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def percent(model: UFC) -> float:
 
 
 def _renamed(made: Any, table: Any) -> list[float]:
-    """L%, from best to worst, with the columns named otherwise: names decide between ties."""
+    """Return L%, from best to worst, with permuted column names, because names break ties."""
     found = []
     for seed in range(N_NAMINGS):
         order = np.random.default_rng(seed).permutation(table.shape[1])
@@ -126,7 +126,7 @@ def _print(line: Measurement) -> None:
 
 
 def _checked(lines: list[Measurement]) -> int:
-    """Compare with what is known; nothing is known of generated data."""
+    """Compare with published figures, which do not exist for generated data."""
     missed, beside = 0, []
     for line in lines:
         known, name = line.get("known", {}), line["name"]

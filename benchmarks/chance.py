@@ -1,4 +1,4 @@
-"""How often the default makes anything of independent columns: on 5% of tables at most.
+"""Count how often the default finds chunks in independent columns: at most 5% of the tables.
 
 Tables of independent variables, a column for each value, are drawn too.
 """
@@ -55,17 +55,17 @@ def main() -> int:
 
 
 def makes_something(table: Table) -> bool:
-    """Return whether the default joins anything."""
+    """Return True if the default joins anything."""
     return UFC(max_iter=1).fit(table).n_iter_ > 0
 
 
 def independent(n_rows: int, n_columns: int, density: float, seed: list[int]) -> Table:
-    """Draw columns of one density, each by itself."""
+    """Draw independent columns of one density."""
     return np.random.default_rng(seed).random((n_rows, n_columns)) < density
 
 
 def one_hot(n_rows: int, n_variables: int, seed: list[int]) -> Table:
-    """Draw variables of two values or more, each by itself, with a column for each value."""
+    """Draw independent variables of two values or more, with a column for each value."""
     random = np.random.default_rng(seed)
     parts = []
     for n_values in random.integers(2, MOST_VALUES + 1, n_variables):

@@ -1,4 +1,4 @@
-"""Classifiers on chunks, side by side: which code tells classes best, inside folds.
+"""Compare classifiers on chunks, to find the code that predicts classes best in folds.
 
 At most 1,500 rows of each set, drawn once. The table is in docs/learning.md.
 """
@@ -30,7 +30,7 @@ CLASSES = {"zoo": "type", "house_votes_84": "party", "spect": "OVERALL_DIAGNOSIS
 
 
 class AllMerges(ChunkClassifier):
-    """With all merges, whatever the classes say."""
+    """Use all merges, regardless of the classes."""
 
     def _shortest(self, fitted: Any, columns: Any, members: Any) -> tuple[ClassCode, float, int]:
         code = ClassCode.count(fitted.row_code, columns, members, self.smoothing)
@@ -39,7 +39,7 @@ class AllMerges(ChunkClassifier):
 
 
 class OwnVocabularies:
-    """Chunks of each class by itself, and a row is an answer to each of them."""
+    """Find chunks separately in each class; a row answers a question about each of them."""
 
     def fit(self, rows: Any, classes: Any) -> OwnVocabularies:
         self.classes_ = np.unique(classes)
@@ -64,7 +64,7 @@ class OwnVocabularies:
 
 
 class Krimp(OwnVocabularies):
-    """Chunks of each class by itself, and a row is a list of their codes, as Krimp's."""
+    """Find chunks separately in each class; a row is a list of their codes, as in Krimp."""
 
     def _code(self, model: UFC, own: Any) -> Any:
         return model
@@ -104,7 +104,7 @@ def main() -> int:
 
 
 def measured(make: Any, rows: Any, classes: Any) -> tuple[float, float, float, float]:
-    """Accuracy and log loss of unseen rows, each with its standard error over the folds."""
+    """Return accuracy and log loss of unseen rows, with standard errors over the folds."""
     right, losses = [], []
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     for train, test in folds.split(rows, classes):
@@ -119,7 +119,7 @@ def measured(make: Any, rows: Any, classes: Any) -> tuple[float, float, float, f
 
 
 def labelled_sets() -> Iterator[tuple[str, Any, Any]]:
-    """Bundled sets, and what there is of the others. A missing cell is no tag."""
+    """Return the bundled sets and the available other sets. A missing cell is not a tag."""
     for name, column in CLASSES.items():
         data = datasets.load(name)
         yield name, data.values, np.array(data.rows[column])

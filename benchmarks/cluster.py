@@ -1,4 +1,4 @@
-"""Larger than memory, killed, on Dask and on Spark: the same model file each time."""
+"""Fit data larger than memory, with killed workers, on Dask and on Spark: always the same model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main(engines: bool = False) -> int:
 
 
 def block(number: int, n_rows: int = 100_000, n_columns: int = N_COLUMNS) -> NDArray[np.bool_]:
-    """Columns that are true on an eighth of the rows; every tenth often follows its neighbour."""
+    """Return columns that are true in an eighth of the rows; every tenth often equals the next."""
     rng = np.random.default_rng(number)
     shape = (n_rows, -(-n_columns // 8))
     bits = np.bitwise_and.reduce([rng.integers(0, 256, shape, np.uint8) for _ in range(3)])
@@ -101,7 +101,7 @@ def larger_than_memory(folder: Path) -> int:
 
 
 def killed(folder: Path) -> int:
-    """Kill a fit at random points again and again, and let it end at last."""
+    """Kill a fit repeatedly at random points, and finally let it end."""
     data = datasets.find("coco_val2017").path
     fit = [sys.executable, "-m", "conjunct", "fit", str(data), "--search", "pairwise"]
     fit += ["--max-iter", "200", "--max-length", "6", "--out"]
@@ -132,7 +132,7 @@ def killed(folder: Path) -> int:
 
 
 def on_two_workers() -> int:
-    """Every bundled and benchmark set, as a model file."""
+    """Write a model file for every bundled set and every set of the benchmarks."""
     tables = {d.name: io.read_boolean(d.path) for d in datasets.DATASETS}
     for file in sorted(BENCH.glob("*.dat.gz")):
         tables[file.name.removesuffix(".dat.gz")] = io.read_boolean(file)
@@ -157,14 +157,14 @@ def on_two_workers() -> int:
 
 
 def _rows(table: BooleanData) -> Any:
-    """As Dask would have them: arrays, sparse where few cells are true."""
+    """Return Dask arrays, sparse if few cells are true."""
     columns = table.columns
     few = is_sparse(columns.count_ones(), *table.shape)
     return columns.to_scipy() if few else columns.to_dense()
 
 
 def larger_than_the_workers() -> int:
-    """Columns that the workers cannot hold even as bits, one of which is killed as well."""
+    """Fit columns that the workers cannot hold even as bits, and kill one worker."""
     import dask.array as da
     from dask import delayed
 
@@ -215,7 +215,7 @@ def engines_side_by_side(folder: Path) -> int:
 
 
 def engine_files(folder: Path, n_rows: int, file_rows: int = ENGINE_FILE_ROWS) -> list[Path]:
-    """Parquet files of at most so many rows, made in parts."""
+    """Write Parquet files with a limited number of rows, in parts."""
     names = [f"c{k}" for k in range(ENGINE_COLUMNS)]
     files = []
     for start in range(0, n_rows, file_rows):

@@ -1,4 +1,4 @@
-"""Counting and uFC against ``np.corrcoef``, on generated data of 200,000 × 500."""
+"""Compare counting and uFC with ``np.corrcoef``, on generated data of 200,000 × 500."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N_ROWS, N_COLUMNS, N_JOBS = 200_000, 500, 2
 
 
 def generated(n_rows: int) -> NDArray[np.bool_]:
-    """Tags on 2% of the rows each; every tenth often comes with its neighbour."""
+    """Return tags in 2% of the rows each; every tenth often occurs with its neighbour."""
     rng = np.random.default_rng(0)
     table = rng.random((n_rows, N_COLUMNS), np.float32) < 0.02
     for k in range(0, N_COLUMNS, 10):

@@ -1,10 +1,10 @@
 """Whole runs of ``UFC().fit``, compared with one count of all pairs of the same data.
 
 1. CPU time of a fit, the complete code included, divided by that of one product X'X: SciPy's of the
-   sparse matrix or, where columns are kept packed, NumPy's of the float32 table. Memory is what the
-   process held at most, less what it held before, compared with the size of the data.
+   sparse matrix or, where columns are kept packed, NumPy's of the float32 table. Memory is the peak
+   minus the memory at the start, compared with the size of the data.
 2. How the time grows with rows, columns, density and merges.
-3. What else a user waits for, each beside a floor: reading, ``transform`` and the like, start-up.
+3. Other waiting times, each with a lower bound: reading, ``transform`` and similar calls, start-up.
 
 Each point runs alone in a process, on one thread.
 """
@@ -161,7 +161,7 @@ def flights(n_rows: int = 3_000_000, seed: int = 0) -> Any:
 
 
 def measure_point(n_rows: int, n_columns: int, density: float, n_merges: int) -> Measurement:
-    """Measure a fit of so many merges; every second column goes with the one before it."""
+    """Measure a fit with a number of merges; every second column depends on the one before it."""
     random = np.random.default_rng(0)
     drawn = random.poisson(n_rows * density, n_columns)
     rows = [random.integers(0, n_rows, n) for n in drawn]
@@ -180,7 +180,7 @@ def measure_point(n_rows: int, n_columns: int, density: float, n_merges: int) ->
 
 
 def measure_waits() -> list[Measurement]:
-    """Return CPU seconds of what a user waits for, each beside a floor of the same run."""
+    """Return CPU seconds of waiting times of users, each with a lower bound of the same run."""
     _, data = benchmark_set("nuswide81")
     model = UFC().fit(data)
     many = data[np.arange(1_000_000) % data.shape[0]]
@@ -213,7 +213,7 @@ def measure_waits() -> list[Measurement]:
 
 
 def _measure_files(folder: Path, model: UFC, many: Any) -> list[Measurement]:
-    """Measure files beside Polars, and what starts beside what it imports."""
+    """Compare reading files with Polars, and start-up with the imports."""
     import polars as pl
 
     table, path = folder / "table", folder / "model.json"
@@ -255,7 +255,7 @@ def _measure_files(folder: Path, model: UFC, many: Any) -> list[Measurement]:
 
 
 def _time_python(words: list[str]) -> float:
-    """Return the CPU seconds of another process, the least of three."""
+    """Return the CPU seconds of another process, the minimum of three runs."""
     found = []
     for _ in range(3):
         before = os.times()

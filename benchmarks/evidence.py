@@ -1,12 +1,12 @@
-"""The default rule by what it is for: unseen rows, planted patterns, chance, and time.
+"""Measure the default rule: unseen rows, planted patterns, chance, and time.
 
-1. Bits of unseen rows as a share of what the bare columns take: by variables alone, by a Chow–Liu
+1. Bits of unseen rows as a share of the bits by columns alone: by variables alone, by a Chow–Liu
    tree, by ``UFC("bits")`` and by ``UFC()``. Variables are those that ``fit`` recognises, and again
    those of the source, with which the first trial was made.
 2. Log-likelihood of the test rows of density benchmarks.
 3. Planted patterns that are found exactly, with noise; how exact the list of findings is, and
    those of GreConD and SLIM, on a size that they finish.
-4. Tables of independent columns, and of independent variables, of which something is made.
+4. The share of tables of independent columns, and of independent variables, with a chunk.
 5. Whole fits of large sets, each alone in a process: CPU time and memory, of ``UFC("bits")`` too.
 """
 
@@ -109,7 +109,7 @@ def measure_unseen() -> tuple[list[Measurement], int]:
 
 
 def load(name: str) -> Table | None:
-    """Return the columns that occur; ``None`` where the set is not here."""
+    """Return the columns that occur, or ``None`` if the set is absent."""
     if name in {dataset.name for dataset in datasets.DATASETS}:
         table = np.asarray(datasets.load(name).values, bool)
     elif (FOLDER / "lucs" / f"{name}.dat.gz").exists():
@@ -153,7 +153,7 @@ def split(table: Table) -> Iterator[tuple[Table, Table]]:
 
 
 def variables_of(table: Table) -> dict[str, list[str]]:
-    """Return the variables of a set whose values stand side by side, as those of LUCS do.
+    """Return the variables of a set whose values are next to each other, as in the LUCS sets.
 
     Neighbours that exclude each other are one variable if most rows have one of them.
     """
@@ -292,8 +292,8 @@ def measure_planted() -> tuple[list[Measurement], int]:
 def list_findings(model: UFC) -> list[Pattern]:
     """Return the sets of columns that are listed.
 
-    They are the chunks that findings are part of, and columns that say the same, unless these are
-    named under a finding.
+    They are the chunks that contain a finding, and equal columns, unless these are named under a
+    finding.
     """
     fitted = model.feature_set_
     number = {name: k for k, name in enumerate(fitted.lineage.primitives)}
@@ -313,7 +313,7 @@ def exact_f1(found: list[Pattern], sought: tuple[Pattern, ...]) -> float:
 
 
 def plant(kind: str, noise: float, n_rows: int = N_ROWS, seed: int = 0) -> Planted:
-    """Return rows that are unions of patterns, each drawn by itself, with some cells inverted."""
+    """Return rows that are unions of independently drawn patterns, with some cells inverted."""
     random = np.random.default_rng(seed)
     sizes = [size for size, n in SIZES.items() for _ in range(n)]
     if kind == "disjoint":

@@ -1,6 +1,6 @@
-"""What ``estimate_cost`` says before a fit of the default, compared with what the fit then took.
+"""Compare ``estimate_cost`` with the time and memory of default fits.
 
-Time is CPU time on one thread; memory is what the process held beyond its data.
+Time is CPU time on one thread; memory is that of the process without its data.
 """
 
 from __future__ import annotations

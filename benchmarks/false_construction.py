@@ -24,7 +24,7 @@ Draw = Callable[[np.random.Generator], tuple[NDArray[np.bool_], list[int]]]
 
 @dataclass(frozen=True)
 class Option:
-    """One way to decide: a test, what it leaves out, and a correction."""
+    """An option: a test, with or without pruning, and a correction."""
 
     test: str
     prune: bool
@@ -36,7 +36,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of runs, with its exact 95% confidence interval (Clopper and Pearson)."""
+    """Return a share of runs with its exact 95% confidence interval (Clopper and Pearson)."""
 
     hits: int
     runs: int
@@ -58,7 +58,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an option did over many runs."""
+    """The results of an option over many runs."""
 
     option: Option
     # runs in which a false pair was replaced
@@ -78,17 +78,17 @@ def options() -> tuple[Option, ...]:
 
 
 def balanced(rng: np.random.Generator) -> tuple[NDArray[np.bool_], list[int]]:
-    """20 independent columns, true in 30 to 70% of 500 rows; and the block of each."""
+    """Return 20 independent columns, true in 30 to 70% of 500 rows, and the block of each."""
     return rng.random((500, 20)) < rng.uniform(0.3, 0.7, 20), list(range(20))
 
 
 def rare(rng: np.random.Generator) -> tuple[NDArray[np.bool_], list[int]]:
-    """20 independent columns, true in 2 to 10% of 1,000 rows."""
+    """Return 20 independent columns, true in 2 to 10% of 1,000 rows."""
     return rng.random((1000, 20)) < rng.uniform(0.02, 0.1, 20), list(range(20))
 
 
 def half_dependent(rng: np.random.Generator) -> tuple[NDArray[np.bool_], list[int]]:
-    """Five dependent pairs of columns and ten independent columns, in 500 rows."""
+    """Return five dependent pairs of columns and ten independent columns, in 500 rows."""
     table = rng.random((500, 20)) < rng.uniform(0.3, 0.7, 20)
     for k in range(0, 10, 2):
         copied = rng.random(500) < 0.4
@@ -126,7 +126,7 @@ def simulate(
 
 
 def _count_false(fitted: FeatureSet, blocks: list[int]) -> int:
-    """Replaced pairs that mix columns of several blocks."""
+    """Return the replaced pairs that mix columns of several blocks."""
     touched = [{block} for block in blocks]
     for left, right in fitted.lineage.conjunctions:
         touched.append(touched[max(left, ~left)] | touched[max(right, ~right)])
@@ -134,7 +134,7 @@ def _count_false(fitted: FeatureSet, blocks: list[int]) -> int:
 
 
 def report(alpha: float = 0.05, runs: int = 1000, max_iter: int = 3) -> Iterator[str]:
-    """The tables of docs/risk.md, line by line."""
+    """Yield the tables of docs/risk.md, line by line."""
     yield f"alpha = {alpha:g}, {runs} runs each of {max_iter} iterations"
     for name, draw in DATA.items():
         yield ""

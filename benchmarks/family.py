@@ -1,8 +1,8 @@
-"""The family of Algorithm 1 side by side: accuracy, number and length of features, time.
+"""Compare the family of Algorithm 1: accuracy, number and length of features, time.
 
 Each method constructs features on nine tenths of the rows, and the same decision tree classifies
-the rest by them; methods that have a tree of their own are also asked what it says. On generated
-problems the training rows are drawn anew and the concept itself is what is to be told.
+the rest by them; methods with their own tree also predict by it. On generated problems, training
+rows are drawn anew, and the test rows have no noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Classes = NDArray[Any]
 
 @dataclass(frozen=True)
 class Problem:
-    """A generated one: rows with noise to learn from, and others without to be told."""
+    """A generated problem: training rows with noise, and test rows without noise."""
 
     name: str
     what: str
@@ -51,7 +51,7 @@ class Problem:
 
 
 def bundled() -> Iterator[tuple[str, Table, Classes]]:
-    """The bundled sets that have classes; a missing vote is taken as no."""
+    """Return the bundled sets with classes; a missing vote counts as no."""
     spect, zoo, votes = (
         datasets.load_spect(),
         datasets.load_zoo(),
@@ -123,7 +123,7 @@ def _multiplexer(x: Table) -> Table:
 def _monks(
     n_rows: int, noise: float, concept: Callable[[NDArray[Any]], Table]
 ) -> Callable[[np.random.Generator], tuple[Table, Classes, Table, Classes]]:
-    """Six attributes of 3, 3, 2, 3, 4 and 2 values, one column a value; all 432 rows to be told."""
+    """Return six attributes of 3, 3, 2, 3, 4 and 2 values, one column per value; 432 test rows."""
     sizes = (3, 3, 2, 3, 4, 2)
     rows = np.array(list(itertools.product(*[range(1, size + 1) for size in sizes])))
     columns = [rows[:, k] == v for k, size in enumerate(sizes) for v in range(1, size + 1)]
@@ -153,7 +153,7 @@ def _monk_3(a: NDArray[Any]) -> Table:
 
 
 def measure(method: Any, train: Table, y: Classes, test: Table, truth: Classes) -> dict[str, float]:
-    """One run of a method, and what a tree makes of its features on other rows."""
+    """Run a method once, and test a tree on its features on other rows."""
     made, length, own, seconds = 0, 0.0, float("nan"), 0.0
     learnt, told = train, test
     if method is not None:

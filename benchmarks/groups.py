@@ -1,4 +1,4 @@
-"""Groups of rows: agreement with known classes, beside other clusterers; time and memory.
+"""Compare groups of rows with known classes and other clusterers, and measure time and memory.
 
 1. NMI and ARI with the classes of labelled sets: ``RowGroups`` with chunks and with columns inside
    the groups, k-means and k-modes with the number of classes given, and stepmix (latent classes,
@@ -84,7 +84,7 @@ def labelled_sets() -> dict[str, tuple[Any, list[Any]]]:
 
 
 def agree(fit: Callable[[Any, int], Any], table: Any, classes: list[Any]) -> Measurement:
-    """Return how far the groups agree with classes, and the CPU seconds of the fit."""
+    """Return the agreement of the groups with the classes, and the CPU seconds of the fit."""
     start = time.process_time()
     labels = fit(table, len(set(classes)))
     return {

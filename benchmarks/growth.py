@@ -1,6 +1,6 @@
-"""How time and memory grow with rows, columns and density.
+"""Measure the growth of time and memory with rows, columns and density.
 
-Measured on one thread, in processor time, each point alone in a process.
+Each point is measured in a separate process, on one thread, in CPU time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def exponent(sizes: list[float], values: list[float]) -> float:
-    """Slope on two logarithmic scales, of the last points."""
+    """Return the slope of the last points on two logarithmic scales."""
     return float(np.polyfit(np.log(sizes[-TAIL:]), np.log(values[-TAIL:]), 1)[0])
 
 
@@ -72,7 +72,7 @@ def _swept(name: str, points: list[tuple[int, int, float]]) -> list[Measurement]
 
 
 def alone(method: str, n_rows: str, n_columns: str, density: str) -> Measurement:
-    """One point, in the process that it was given. ``before`` is resident when it begins."""
+    """Measure one point in this process; ``before`` is the resident memory at the start."""
     warnings.simplefilter("ignore")
 
     def run(data: Any) -> object:

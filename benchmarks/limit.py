@@ -1,8 +1,8 @@
-"""How fast could a thread count, and read? How close to that does the counting kernel come?
+"""Compare the speed of the counting kernel with the limits of a thread.
 
-Two limits: what the processor's instruction for population counts does, and the quickest of a few
-ways to count the ones of ``a & b``, all written in C for this processor, on two lines that stay in
-the first-level cache. Times are of the processor.
+There are two limits: the processor's instruction for population counts, and the fastest of a few
+ways to count the ones of ``a & b``. Both are in C for this processor, on two lines that stay in the
+first-level cache. Times are CPU times.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def main() -> int:
 
 
 def instruction_rate(limits: dict[str, float]) -> float:
-    """That of the processor's own instruction for population counts."""
+    """Return the speed of the processor's instruction for population counts."""
     return limits.get("wide_words", limits["words"])
 
 
 def popcount_limits() -> dict[str, float]:
-    """Bit pairs a second, by way of counting; each way is checked before it is timed."""
+    """Return the bit pairs per second of each way of counting, after checking the way."""
     lines = np.random.default_rng(0).integers(0, 1 << 63, (2, 1024), np.uint64)
     expected = int(np.bitwise_count(lines[0] & lines[1]).sum())
     found = {}
@@ -98,7 +98,7 @@ def popcount_limits() -> dict[str, float]:
 
 
 def bandwidth() -> tuple[float, float]:
-    """Bytes that a thread reads a second, and that it copies (each is read and written)."""
+    """Return the bytes per second that a thread reads, and copies (reads and writes)."""
     large, other = np.ones(LARGE // 8, np.uint64), np.ones(LARGE // 8, np.uint64)
     with _compiled() as library:
         start, n_words = ctypes.c_void_p(large.ctypes.data), ctypes.c_size_t(large.size)
@@ -108,12 +108,12 @@ def bandwidth() -> tuple[float, float]:
 
 
 def kernel_rates() -> dict[str, float]:
-    """Of lines that memory holds, and of some that the cache does."""
+    """Measure lines in memory, and lines in the cache."""
     return {"table": _kernel_rate(N_COLUMNS, N_ROWS), "cache": _kernel_rate(128, 1 << 15)}
 
 
 def _kernel_rate(n_columns: int, n_rows: int) -> float:
-    """Bit pairs that conjunct counts a second."""
+    """Return the bit pairs that conjunct counts per second."""
     n_bytes = math.ceil(n_rows / 512) * 64
     lines = np.random.default_rng(0).integers(0, 256, (n_columns, n_bytes), np.uint8)
     store = PackedColumns(lines, 8 * n_bytes)
@@ -125,7 +125,7 @@ def _kernel_rate(n_columns: int, n_rows: int) -> float:
 
 @contextmanager
 def _compiled() -> Iterator[Any]:
-    """The functions of ``_limit.c``, compiled for this very processor."""
+    """Load the functions of ``_limit.c``, compiled for this processor."""
     source = Path(__file__).with_name("_limit.c")
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "limit.so"

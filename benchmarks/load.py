@@ -1,4 +1,4 @@
-"""A thousand fits in a row, sixteen at a time: no leak, the same results."""
+"""Check a thousand fits in a row, sixteen at a time: no leak, the same results."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ TABLE = load_spect().values
 
 
 def resident() -> float:
-    """Megabytes in memory now (Linux)."""
+    """Return the present memory in megabytes (Linux)."""
     gc.collect()
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def fitted(seed: int) -> bytes:
-    """The features of a fit, packed, on rows in an order of their own: always the same."""
+    """Return the packed features of a fit on rows in a random order, which are always the same."""
     rows = np.random.default_rng(seed).permutation(len(TABLE))
     model = UFC(Risk(alpha=0.0001, prune=False)).fit(TABLE[rows])
     return np.packbits(model.transform(TABLE)).tobytes()
 
 
 def growth(fit: Callable[[int], object], n_fits: int = 1000, after: int = 100) -> float:
-    """Resident memory after ``n_fits``, as a multiple of that after the first ``after``."""
+    """Return resident memory after ``n_fits``, as a multiple of that after the first ``after``."""
     for k in range(after):
         fit(k)
     before = resident()

@@ -1,10 +1,10 @@
-"""Clustering trees whose tests are "at least m of these tags", against those that test one tag.
+"""Compare clustering trees with tests "at least m of these tags" and with tests of one tag.
 
-The search of ID2-of-3 without classes: at each node a literal is added, and as many must be true as
-before or one more, while the squared error within clusters, summed over all columns, falls by more.
-Judged on rows that were not seen, 30% of them, at the same number of clusters: by the bits a row
-takes (its cluster, then each column by its share in the cluster, smoothed by a half), and by
-those of the best number of clusters.
+The search of ID2-of-3 without classes: at each node, literals are added while this reduces the
+squared error within clusters, summed over all columns; the number that must be true stays or rises
+by one. Both are compared on 30% of the rows, which were not used for training, by the bits of a row
+(its cluster, then each column by its share in the cluster, smoothed by ½), at each number of
+clusters and at the best.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Test:
 
 
 def best_test(table: Table, most: int, min_rows: int = 4) -> tuple[float, Test | None]:
-    """The best test of up to ``most`` literals, by greedy search, and how much error it takes."""
+    """Return the best test of up to ``most`` literals by greedy search, and its error reduction."""
     n = len(table)
     total = table.sum(axis=0)
     before = float((total**2).sum() / n)
@@ -72,7 +72,7 @@ def best_test(table: Table, most: int, min_rows: int = 4) -> tuple[float, Test |
 
 
 def unseen_bits(train: Table, test: Table, most: int) -> dict[int, float]:
-    """Bits of an unseen row by number of clusters; the split of the largest gain comes first."""
+    """Return the bits of an unseen row by number of clusters; larger gains are split first."""
     leaves = [(train, test, *best_test(train, most))]
     found = {}
     while True:

@@ -1,11 +1,11 @@
-"""Large sets with the default settings: each ends by itself; what a merge costs.
+"""Measure the cost of a merge on large sets, in runs that end by themselves.
 
-A merge counts one new column with all others. What it takes in all, with finding the best pair, is
-set against the count of one column of median support, among the columns that there are after half
-of the merges, in the layout that merges are made in: bits or lists of rows. Bits are counted in C,
-as merges count them; lists of rows with SciPy and NumPy, which takes longer than in C.
-Each set is measured alone in a process, on one thread; both figures are medians, in processor time.
-Then generated tags: what a merge costs with ever more columns.
+A merge counts one new column with all others. Its whole time, including the search for the best
+pair, is compared with the time to count one column of median support after half of the merges, in
+the layout of the merges: bits or lists of rows. Bits are counted in C, as merges count them; lists
+of rows with SciPy and NumPy, which takes longer than in C. Each set is measured in a separate
+process, on one thread; both figures are medians of CPU time. Then follows the cost of a merge for
+generated tags, with more and more columns.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def alone(name: str) -> Measurement:
-    """One set, in the process that it was given."""
+    """Measure one set in this process."""
     warnings.simplefilter("ignore")
     UFC().fit(zipf(500, 50, 8))  # imports are not what is measured
     title, data = benchmark_set(name)
@@ -106,7 +106,7 @@ def _median_time(function: Callable[[], Any]) -> float:
 
 
 def _counting(store: PackedColumns | SparseColumns, column: int) -> Callable[[], Any]:
-    """What counts one column with all others, in the layout of a store."""
+    """Return a function that counts one column with all others, in the layout of a store."""
     if isinstance(store, PackedColumns):
         lines = store.bits
         return lambda: count_pairs(lines, lines[[column]], 1)

@@ -1,4 +1,4 @@
-"""What ``missing="pairwise"`` costs: nothing where no cell is missing, little where some are."""
+"""Measure the cost of ``missing="pairwise"``: none without missing cells, otherwise little."""
 
 from __future__ import annotations
 

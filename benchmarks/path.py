@@ -1,7 +1,7 @@
-"""The exact path against the paper's grid of 250 λ × 20 limit_iter, run in plain NumPy.
+"""Compare the exact path with the paper's grid of 250 λ × 20 limit_iter in plain NumPy.
 
 The plain loop is the oracle of the tests: it constructs the same features. Each (λ, limit_iter) of
-the grid is a run of its own, as in the paper; what the grid would take is told from a sample of λ.
+the grid is a separate run, as in the paper; the time of the grid is estimated from a sample of λ.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _compared(data: datasets.BooleanDataset) -> int:
 
 
 def _seconds(function: Callable[[], object]) -> float:
-    """Processor time: both sides use one thread, and machines are shared."""
+    """Return CPU time: both sides use one thread, and machines are shared."""
     start = time.process_time()
     function()
     return time.process_time() - start

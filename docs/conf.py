@@ -1,4 +1,4 @@
-"""How `make docs` builds the site: Sphinx, pages in Markdown, nothing from another host."""
+"""Configure the site that `make docs` builds: Sphinx, Markdown, no files from other hosts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write_report(sphinx: Any) -> None:
 
 
 def write_helps(sphinx: Any) -> None:
-    """Write what each command says with --help, for the page of the commands."""
+    """Write the --help of each command, for the page of the commands."""
     from conjunct.cli.app import application
 
     folder = HERE / "helps"
@@ -92,7 +92,7 @@ def write_helps(sphinx: Any) -> None:
 
 
 def write_markdown(sphinx: Any, error: Exception | None) -> None:
-    """Write what programs read: each page in Markdown, and llms.txt, which lists the pages."""
+    """Write files for programs: each page in Markdown, and llms.txt, which lists the pages."""
     if error or sphinx.builder.format != "html":
         return
     index = (HERE / "index.md").read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def write_markdown(sphinx: Any, error: Exception | None) -> None:
 
 
 def formula(writer: Any, node: Any) -> None:
-    """Draw a formula as MathML, which browsers do by themselves: no script from another host."""
+    """Draw a formula as MathML, which browsers draw without a script from another host."""
     from docutils.nodes import SkipNode, math_block
     from docutils.utils.math.latex2mathml import tex2mathml
 
@@ -128,7 +128,7 @@ def skip_member(
     is_request = name.startswith("set_") and name.endswith("_request")
     is_theirs = str(getattr(member, "__module__", "")).startswith("sklearn")
     is_fitted = name.endswith("_") and not name.endswith("__")
-    return True if is_request or is_theirs or is_fitted else None  # None: as Sphinx would
+    return True if is_request or is_theirs or is_fitted else None  # None: as Sphinx decides
 
 
 def setup(app: Any) -> None:

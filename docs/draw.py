@@ -1,4 +1,4 @@
-"""Draws the pictures of README.md, index.md and evidence.md: ``python docs/draw.py``.
+"""Draw the pictures of README.md, index.md and evidence.md: ``python docs/draw.py``.
 
 All of them show ``UFC()`` on the bundled photographs (coco_val2017).
 """
@@ -89,7 +89,7 @@ def pill_width(tag: str) -> float:
 
 
 def rows_become_chunks(table: pl.DataFrame, model: UFC) -> tuple[int, int, str, list[str]]:
-    """Tags of three photographs, grouped into chunks; without motion, the chunks."""
+    """Draw tags of three photographs, grouped into chunks; without motion, the chunks."""
     parts = [words(24, 34, "Tags of three photographs, read as chunks", "strong")]
     y = 54.0
     for row, chunks in zip(ROWS, model.chunks(table[list(ROWS)]), strict=True):
@@ -127,7 +127,7 @@ SOME = ("chair", "dining table", "cup", "bottle", "fork", "knife", "car", "truck
 
 
 def counts(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list[str]]:
-    """How often tags meet, as a grid."""
+    """Draw how often tags occur together, as a grid."""
     here = [table.columns.index(name) for name in SOME]
     joint = values[:, here].T @ values[:, here]
     parts = [words(24, 34, "1  Count how often tags meet", "strong")]
@@ -158,7 +158,7 @@ PAIRS = (("chair", "dining table"), ("fork", "knife"), ("car", "truck"), ("perso
 
 
 def judged(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list[str]]:
-    """Pairs: how often they meet, and how often they would by chance."""
+    """Draw how often pairs occur together, and how often by chance."""
     parts = [words(24, 34, "2  Weigh the evidence that two tags go together", "strong")]
     y, n_rows = 62.0, len(values)
     most = max(int(_joint(table, values, *pair)) for pair in PAIRS)
@@ -182,7 +182,7 @@ def judged(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list
 
 
 def replaced(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, list[str]]:
-    """Two columns are replaced by three that exclude each other."""
+    """Draw two columns, and the three disjoint columns that replace them."""
     left, right = PAIRS[0]
     both = _joint(table, values, left, right)
     a, b = _support(table, values, left), _support(table, values, right)
@@ -208,7 +208,7 @@ def replaced(table: pl.DataFrame, values: np.ndarray) -> tuple[int, int, str, li
 
 
 def stopped(model: UFC) -> tuple[int, int, str, list[str]]:
-    """Draw the evidence of each merge, and what it costs."""
+    """Draw the evidence and the cost of each merge."""
     merges = model.feature_set_.merges
     parts = [words(24, 34, "4  Stop when the next pair is not worth its price", "strong")]
     left, top, width, height = 84, 60, 520, 170

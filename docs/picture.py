@@ -1,4 +1,4 @@
-"""Makes docs/images/report.png, the picture that README.md opens with: ``make picture``."""
+"""Make docs/images/report.png, a picture of README.md: ``make picture``."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How large the house is, and how far it is from a fit to the kernel.
+"""Measure the size of the code, and the distance from a fit to the kernel.
 
     python tools/figures.py
 
 Counts files and lines of ``src``, modules that ``from conjunct import UFC`` loads, functions
-between ``UFC.fit`` and the first count of pairs, files that a fit passes through, and places
-outside ``columns/`` that ask which layout they have.
+between ``UFC.fit`` and the first count of pairs, files that a fit uses, and places
+outside ``columns/`` that check the layout.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _ours(modules: Any) -> list[str]:
 
 
 def _distance(estimator: Any) -> tuple[int, set[str]]:
-    """Functions on the way to the first call of the kernel, and files passed through by a fit."""
+    """Return the functions up to the first call of the kernel, and the files that a fit uses."""
     from conjunct import datasets
 
     data = datasets.load_zoo().values

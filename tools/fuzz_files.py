@@ -1,8 +1,8 @@
 """Fuzz files that conjunct writes: ``python tools/fuzz_files.py --seconds 600``.
 
 Starts from models, classifiers, groups and checkpoints, and changes values of their JSON, or bytes.
-Reports whatever is neither a model that holds together nor an error of one line, and every case
-that takes more than 3 s or 500 MB. Cases that fail are written to ``tests/fuzz/corpus/``: the
+Reports every result that is neither a consistent model nor an error of one line, and every case
+that takes more than 3 s or 500 MB. Cases that fail are written to ``tests/fuzz/corpus/``, and the
 tests try them again.
 """
 
@@ -35,7 +35,7 @@ def main() -> None:
     rng = random.Random(given.seed)  # noqa: S311
     end = time.monotonic() + given.seconds
     known = {name: seeds(name) for name in NAMES}
-    # what is imported and compiled on first use counts for no case
+    # imports and compilation on first use must not count for a case
     for name in NAMES:
         for content in known[name]:
             TARGETS[name](content)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def try_case(name: str, content: bytes) -> str | None:
-    """Return what is wrong with the answer to a file, or None."""
+    """Return the fault of the answer to a file, or None."""
     before, start = peak_memory(), time.process_time()
     try:
         TARGETS[name](content)
@@ -73,7 +73,7 @@ def try_case(name: str, content: bytes) -> str | None:
 
 
 def peak_memory() -> int:
-    """Return the most memory that this process had, in MB."""
+    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 

@@ -1,8 +1,8 @@
-"""Measures the size, the English and the paths of the code, and fails above a limit.
+"""Measure the size, the wording and the call paths of the code, and fail above a limit.
 
     python tools/house.py
 
-A limit above its target is what the code has today: lower it whenever the code gets there.
+A limit above its target is the present value: lower it when the code allows it.
 """
 
 import ast
@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "conjunct"
 
 
 class Limit(NamedTuple):
-    """What a measure may be now, and what it shall become."""
+    """The maximum of a measure now, and its target."""
 
     now: float
     target: float
@@ -46,7 +46,7 @@ CLAUSE = re.compile(r"(What|Whether|Where|Which|How|Why|Who|Whom|When|That)\b")
 
 
 def measure_text(folder: Path) -> dict[str, float]:
-    """Return the measures that the sources alone decide."""
+    """Return the measures that depend only on the sources."""
     files = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))}
     texts = [*files.values()]
     # the classes of estimators own such attributes; no other folder may use them
@@ -69,7 +69,7 @@ def measure_text(folder: Path) -> dict[str, float]:
 
 
 def measure_fit(folder: Path) -> dict[str, float]:
-    """Return how much code one fit of a small table calls, and how deep the calls are."""
+    """Return the size of the code that a fit of a small table calls, and the depth of calls."""
     import numpy as np
 
     from conjunct import UFC
@@ -89,7 +89,7 @@ def measure_fit(folder: Path) -> dict[str, float]:
         deepest = max(deepest, depth)
         called.add((code.co_filename, code.co_qualname))
 
-    UFC().fit(table)  # what is done only once is no part of it
+    UFC().fit(table)  # steps that run only once do not count
     sys.setprofile(watch)
     try:
         UFC().fit(table)
@@ -103,7 +103,7 @@ def measure_fit(folder: Path) -> dict[str, float]:
 
 
 def main() -> int:
-    """Print each measure with its limit; return 1 if one is above."""
+    """Print each measure with its limit; return 1 if a measure exceeds its limit."""
     import conjunct
 
     measures = measure_text(PACKAGE) | measure_fit(Path(conjunct.__file__).parent)

@@ -1,7 +1,7 @@
-"""Installs packages by pip with one line of progress: python tools/install.py WHAT ARGUMENT…
+"""Install packages by pip with one line of progress: python tools/install.py WHAT ARGUMENT…
 
-A terminal sees the line change; elsewhere a line is printed every ten seconds. What pip printed is
-shown only if it failed.
+A terminal sees the line change; elsewhere a line is printed every ten seconds. The output of
+pip is shown only if it failed.
 """
 
 import re

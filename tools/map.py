@@ -1,7 +1,7 @@
-"""The folders of conjunct and which of them import which, drawn into CONTRIBUTING.md.
+"""Draw the imports between the folders of conjunct into CONTRIBUTING.md.
 
     python tools/map.py          draw it
-    python tools/map.py --check  say whether the picture is that of the code
+    python tools/map.py --check  check that the picture matches the code
 
 Every import counts: at the top of a file, in a function, for types only.
 """
@@ -23,7 +23,7 @@ Graph = dict[str, set[str]]
 
 
 def parts() -> list[str]:
-    """Return the folders, and the files that stand beside them."""
+    """Return the folders, and the files next to them."""
     found = [
         path for path in SOURCE.iterdir() if path.name[0] not in "_." and path.suffix != ".typed"
     ]
@@ -31,7 +31,7 @@ def parts() -> list[str]:
 
 
 def imports() -> Graph:
-    """Return what each part imports from the others."""
+    """Return the imports of each part from other parts."""
     known = parts()
     doors = _homes_of_public_names()
     graph: Graph = {part: set() for part in known}
@@ -68,7 +68,7 @@ def _homes_of_public_names() -> dict[str, str]:
 
 
 def levels(graph: Graph) -> list[list[str]]:
-    """Return rows of parts, each importing only from later rows; none if in a circle."""
+    """Return rows of parts that import only from later rows; empty if imports form a circle."""
     users = {part: {user for user in graph if part in graph[user]} for part in graph}
     order, rows = TopologicalSorter(users), []
     order.prepare()
@@ -97,7 +97,7 @@ def without_shortcuts(graph: Graph) -> Graph:
 
 
 def drawn(graph: Graph) -> str:
-    """Return the picture, as GitHub draws it."""
+    """Return the picture in the format that GitHub draws."""
     rows = levels(graph)
     arrows = without_shortcuts(graph)
     lines = [

@@ -1,9 +1,9 @@
-"""Does it help, and when not: representations on sets, by many measures (docs/learning.md).
+"""Compare representations on data sets by many measures (docs/learning.md).
 
 ``python -m benchmarks quality`` takes less than half an hour on two cores. Each cell (a
-representation on a set) is kept as soon as it is measured, so that a run that was interrupted goes
-on; when all are there, they become ``benchmarks/results/quality/found.json``. SLIM is run in an
-environment of its own, which is made once (``_slim``).
+representation on a set) is stored when it is measured, so an interrupted run continues; all cells
+together become ``benchmarks/results/quality/found.json``. SLIM runs in a separate environment,
+which is installed once (``_slim``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ GROWING_PARTS = ("bits", "Naive Bayes", "logistic", "ChunkClassifier")
 
 
 class Cell(NamedTuple):
-    """What is measured at once: ``part`` is "sets", "rows", "first" or "planted"."""
+    """A cell, which is measured at once: ``part`` is "sets", "rows", "first" or "planted"."""
 
     part: str
     on: str
@@ -71,7 +71,7 @@ class Cell(NamedTuple):
 
 
 def cells() -> Iterator[Cell]:
-    """All of them; those of sets that are not here too."""
+    """Return all cells, including those of absent sets."""
     for by in REPRESENTATIONS:
         yield from (Cell("sets", name, by) for name in sets.SETS)
     for name, n_rows in product(GROWING, N_ROWS):
@@ -100,7 +100,7 @@ def main() -> int:
 
 
 def measured(wanted: list[Cell], folder: Path) -> dict[Cell, Any]:
-    """Each cell, from the folder or measured now and kept there."""
+    """Return each cell, from the folder or measured now and stored there."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {cell: folder / f"{'--'.join(cell)}.json" for cell in wanted}
     missing = [cell for cell in wanted if not files[cell].exists()]
@@ -130,13 +130,13 @@ def _timed(cell: Cell) -> dict[str, Any]:
 
 
 def _shapes() -> dict[str, list[int]]:
-    """Rows, columns and classes of the sets that are here."""
+    """Return rows, columns and classes of the available sets."""
     here = {name: data for name in sets.SETS if (data := sets.sampled(name)) is not None}
     return {name: [*data.table().shape, int(data.classes.max()) + 1] for name, data in here.items()}
 
 
 def _folder() -> Path:
-    """Another one as soon as something is measured otherwise, or the library is another one."""
+    """Return a name that changes with the measures and with the library."""
     here = Path(__file__).parent
     names = ("sets", "planted", "itemsets", "representations", "measures", "recovery")
     read = [here / f"{name}.py" for name in names]

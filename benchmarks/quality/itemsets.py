@@ -1,7 +1,7 @@
 """Sets of tags as a vocabulary: frequent ones, Boolean factors, and the cover of rows by them.
 
 A row is covered as by Krimp: the largest sets first, each where all its tags are still uncovered,
-then single tags. What covers a row is a partition of its tags.
+then single tags. The sets that cover a row are a partition of its tags.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LONGEST = 4
 
 
 def occurrences(itemsets: Sequence[Itemset], table: Table) -> Table:
-    """Where all tags of a set are."""
+    """Return the rows that have all tags of a set."""
     made = [table[:, sorted(itemset)].all(axis=1) for itemset in itemsets]
     return np.array(made, bool).reshape(len(itemsets), len(table)).T
 
 
 def frequent(table: Table, n_sets: int) -> list[Itemset]:
-    """The sets of two tags or more that are in most rows, by mlxtend's fpgrowth."""
+    """Return the most frequent sets of at least two tags, by mlxtend's fpgrowth."""
     import pandas as pd
     from mlxtend.frequent_patterns import fpgrowth
 
@@ -43,7 +43,7 @@ def frequent(table: Table, n_sets: int) -> list[Itemset]:
 
 
 def factors(table: Table, n_factors: int) -> list[Itemset]:
-    """The tags of Boolean factors by GreConD: each a formal concept that covers most that is left.
+    """Return the tags of Boolean factors by GreConD: concepts that cover the most uncovered cells.
 
     Belohlavek and Vychodil, Discovery of optimal factors in binary data, 2010.
     """
@@ -65,7 +65,7 @@ def factors(table: Table, n_factors: int) -> list[Itemset]:
 
 
 def _gains(table: Table, left: Table, rows: Table, tags: Table) -> NDArray[np.float32]:
-    """Cells newly covered by the concept that each further tag would give."""
+    """Count the cells that the concept of each further tag would newly cover."""
     having, uncovered = (cells[rows].astype(np.float32) for cells in (table, left))
     together = having.T @ having
     in_concept = together == together.diagonal()[:, None]  # tags that all rows with the tag have
@@ -75,7 +75,7 @@ def _gains(table: Table, left: Table, rows: Table, tags: Table) -> NDArray[np.fl
 
 
 def in_cover_order(itemsets: Iterable[Itemset], table: Table) -> list[Itemset]:
-    """The sets and all single tags, the largest and then the most frequent first."""
+    """Return the sets and all single tags, the largest and then the most frequent first."""
     singles = map(frozenset, np.arange(table.shape[1])[:, None].tolist())
     every = list(dict.fromkeys((*filter(None, itemsets), *singles)))
     supports = occurrences(every, table).sum(axis=0).tolist()
@@ -84,7 +84,7 @@ def in_cover_order(itemsets: Iterable[Itemset], table: Table) -> list[Itemset]:
 
 
 def cover(ordered: Sequence[Itemset], table: Table) -> Table:
-    """Which sets cover each row."""
+    """Return the sets that cover each row."""
     left, used = table.copy(), np.zeros((len(table), len(ordered)), bool)
     for k, itemset in enumerate(ordered):
         tags = sorted(itemset)
@@ -94,10 +94,10 @@ def cover(ordered: Sequence[Itemset], table: Table) -> Table:
 
 
 def bits_of(ordered: Sequence[Itemset], train: Table, test: Table) -> float:
-    """Bits of the test rows by their covers, coded as the training rows tell (as ``UFC.score``).
+    """Return the bits of test rows by their covers, with probabilities from the training rows.
 
-    Each set is a Bernoulli variable, in the order of the cover. It is not coded where one of its
-    tags is covered already, nor where it would complete a set that is known not to be there.
+    Each set is a Bernoulli variable, in the order of the cover. It is skipped if one of its tags is
+    already covered, or if it would complete a set that is known to be absent.
     """
     one, other = _Known(train, len(ordered)), _Known(test, len(ordered))
     bits = 0.0
@@ -112,7 +112,7 @@ def bits_of(ordered: Sequence[Itemset], train: Table, test: Table) -> float:
 
 
 class _Known:
-    """What a reader of the code knows of each row so far."""
+    """The knowledge of a reader of the code about each row so far."""
 
     def __init__(self, table: Table, n_sets: int) -> None:
         self.table = table
@@ -122,7 +122,7 @@ class _Known:
     def told(
         self, k: int, tags: list[int], earlier: list[int], without: list[list[int]]
     ) -> tuple[int, int]:
-        """In how many rows the set is in the cover, and in how many that is coded."""
+        """Return the number of rows with the set in the cover, and the number that code this."""
         free = ~self.there[:, tags].any(axis=1)
         excluded = np.zeros(len(self.table), bool)
         for j, others in zip(earlier, without, strict=True):

@@ -1,4 +1,4 @@
-"""What is measured of a representation on a set: a number for each split, or for each sample."""
+"""Measure a representation on a set: one number for each split, or for each sample."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def measured(
     parts: tuple[str, ...] = ("bits", *CLASSIFIERS, *CLUSTERINGS),
     n_samples: int = N_SAMPLES,
 ) -> dict[str, Any] | None:
-    """Numbers of one representation on one set; ``None`` where it cannot be had."""
+    """Return the measures of one representation on one set, or ``None`` if it is unavailable."""
     if name == "SLIM":
         n_splits, n_samples = SLIM_SPLITS, min(n_samples, SLIM_SAMPLES)
     numbers: Numbers = {}
@@ -123,7 +123,7 @@ def measured(
 
 
 def chosen_strength(made: Any, classes: Classes) -> float:
-    """The C with the smallest log-loss on a quarter of the training rows."""
+    """Return the C with the smallest log-loss on a quarter of the training rows."""
     held_out, kept = _held_out(len(made))
     losses = []
     for strength in STRENGTHS:
@@ -135,13 +135,13 @@ def chosen_strength(made: Any, classes: Classes) -> float:
 
 
 def _held_out(n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """A quarter of the rows, and the others."""
+    """Return a quarter of the rows, and the other rows."""
     order = np.random.default_rng(SEED).permutation(n_rows)
     return order[: n_rows // 4], order[n_rows // 4 :]
 
 
 def chosen_share(name: str, rows: Table, classes: Classes) -> float:
-    """The number of features with the smallest log-loss on a quarter of the training rows."""
+    """Return the number of features with the least log-loss on a quarter of the training rows."""
     held_out, kept = _held_out(len(rows))
     losses = []
     for share in SHARES:
@@ -156,7 +156,7 @@ def chosen_share(name: str, rows: Table, classes: Classes) -> float:
 def probabilities(
     model: Any, made: Any, classes: Classes, new: Any, n_classes: int | None = None
 ) -> NDArray[np.float64]:
-    """Of each class, for each new row; a class that training never saw has almost none."""
+    """Return the probability of each class for each new row, close to 0 for an unseen class."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         given = model.fit(made, classes).predict_proba(new)
@@ -171,7 +171,7 @@ def log_loss(shares: NDArray[np.float64], truth: Classes) -> float:
 
 
 def agreement(clustering: str, made: Any, classes: Classes) -> float:
-    """Normalised mutual information of as many clusters as there are classes, with the classes."""
+    """Return the normalised mutual information of classes and equally many clusters."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.metrics import normalized_mutual_info_score
 
@@ -187,7 +187,7 @@ def agreement(clustering: str, made: Any, classes: Classes) -> float:
 
 
 def _readability(fit: Fitted, rows: Table) -> dict[str, float]:
-    """Columns given, chunks among them, tags of a chunk, negations in a constructed feature."""
+    """Return the numbers of columns and chunks, tags per chunk, and negations per feature."""
     found = {
         "features": float(fit.transform(rows[:1]).shape[1]),
         "chunks": float(len(fit.chunks)),
@@ -200,7 +200,7 @@ def _readability(fit: Fitted, rows: Table) -> dict[str, float]:
 
 
 def stability(name: str, table: Table, n_samples: int) -> tuple[list[float], int]:
-    """The share of the chunks that each bootstrap sample has too."""
+    """Return the share of the chunks that recur in each bootstrap sample."""
     original = representations.fitted(name, table)
     assert original is not None
     n_cut_off, shares = int(original.cut_off), []

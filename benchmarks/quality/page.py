@@ -1,4 +1,4 @@
-"""``python -m benchmarks.quality.page``: writes what was measured into docs/learning.md.
+"""``python -m benchmarks.quality.page``: write the measurements into docs/learning.md.
 
 Takes the last run into ``docs/quality.json``, a line for each cell, and from there the tables
 between ``<!-- NAME -->`` and ``<!-- end -->``, ``docs/quality.csv`` and the pictures.
@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def by_line(run: dict[str, Any]) -> str:
-    """As JSON, with a line for each cell."""
+    """Return JSON with a line for each cell."""
     parts = []
     for part, found in run.items():
         if part not in ("sets", "rows", "first", "planted"):
@@ -143,7 +143,7 @@ def _sets(run: dict[str, Any]) -> str:
 
 
 def _found(run: dict[str, Any]) -> str:
-    """The answers in sentences."""
+    """Return the results in sentences."""
     shares = {by: average(run, by, "bits") for by in representations(run)}
     others = ", ".join(
         f"{100 * share:.0f}% ({by})"
@@ -190,7 +190,7 @@ def _found(run: dict[str, Any]) -> str:
 
 
 def _with_other_rows(run: dict[str, Any]) -> str:
-    """The differences on the smallest and the largest samples of the sets that have so many."""
+    """Return the differences on the smallest and the largest samples, for sets with enough rows."""
     sizes = [int(name.partition(", ")[2]) for name in run["rows"]]
     told = []
     for size in (min(sizes), max(sizes)):
@@ -246,7 +246,7 @@ _PAIRS = {
 
 
 def _against(run: dict[str, Any]) -> str:
-    """Accuracy beside the columns, with the standard error of the difference."""
+    """Return accuracy compared with the columns, with the standard error of the difference."""
     found = [more_than_columns(run, by, measure) for by, measure in _PAIRS.values()]
     lines = [[name, *(_points(more[name]) for more in found)] for name in run["sets"]]
     means = [sum(more for more, _ in one.values()) / len(one) for one in found]
@@ -255,7 +255,7 @@ def _against(run: dict[str, Any]) -> str:
 
 
 def _rows(run: dict[str, Any]) -> str:
-    """The same with more and more rows."""
+    """Return the same with more and more rows."""
     lines = []
     for name, cells in run["rows"].items():
         found = [cells[by][measure][2:] for by, measure in _PAIRS.values()]

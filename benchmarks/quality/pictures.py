@@ -1,4 +1,4 @@
-"""The pictures of docs/learning.md, from what one run found."""
+"""Draw the pictures of docs/learning.md from one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEASURES = {
 
 
 def gains(run: dict[str, Any]) -> Any:
-    """What each representation adds to the columns, on average over the sets."""
+    """Draw the mean gain of each representation over the columns."""
     rows = []
     for what, measure in _MEASURES.items():
         bare = average(run, "columns", measure)
@@ -49,7 +49,7 @@ def _points(rows: list[dict[str, Any]], title: str, heading: str) -> Any:
 
 
 def recovery(run: dict[str, Any]) -> Any:
-    """The share of planted patterns that is found, by noise."""
+    """Draw the share of planted patterns that are found, by noise."""
     return beside(*(_recovered(kind, found) for kind, found in run["planted"].items()))
 
 

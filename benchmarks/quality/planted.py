@@ -1,7 +1,7 @@
-"""A vocabulary that is known, rows made from it, and how much of it comes back.
+"""Plant a known vocabulary in rows, and measure the part that is recovered.
 
-A row is the union of the patterns that it drew, each with a chance of its own, and of tags that
-belong to none. Then a share of all cells is inverted.
+A row is the union of independently drawn patterns, and of tags without a pattern. Then a share of
+all cells is inverted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Planted:
 def planted(
     kind: str, noise: float, seed: int, n_rows: int = N_ROWS, groups: Any = None
 ) -> Planted:
-    """Rows of ``kind`` "disjoint" or "overlapping"; each group draws patterns as it likes."""
+    """Return rows of ``kind`` "disjoint" or "overlapping"; each group has its own frequencies."""
     random = np.random.default_rng(seed)
     sizes = [2 + k % 4 for k in range(N_PATTERNS)]
     if kind == "disjoint":
@@ -52,7 +52,7 @@ def planted(
 
 
 def _overlapping(sizes: list[int], random: np.random.Generator) -> list[Pattern]:
-    """Drawn from the same tags; none is a part of another."""
+    """Return patterns from the same tags; no pattern is a subset of another."""
     patterns: list[Pattern] = []
     while len(patterns) < len(sizes):
         size = sizes[len(patterns)]
@@ -63,7 +63,7 @@ def _overlapping(sizes: list[int], random: np.random.Generator) -> list[Pattern]
 
 
 def recovered(found: list[Pattern], sought: tuple[Pattern, ...]) -> dict[str, float]:
-    """Exactly these patterns: of those sought, of those found, and of the first so many found."""
+    """Return the shares of exact patterns among all planted, all found and the first found."""
     found = list(dict.fromkeys(pattern for pattern in found if len(pattern) > 1))
     hits = [pattern in sought for pattern in found]
     first = hits[: len(sought)]

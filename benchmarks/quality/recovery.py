@@ -1,4 +1,4 @@
-"""How much of a planted vocabulary each method finds, exactly, with how much noise."""
+"""Measure the part of a planted vocabulary that each method finds exactly, by noise."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LEAST = 0.02
 
 
 def _by(name: str) -> Callable[[Table], Fitted | None]:
-    """As a representation; with as many sets as there are columns where it has to be told."""
+    """Return the representation, with one set per column if a number is required."""
     return lambda table: representations.fitted(name, table, 1.0)
 
 
 def _most_cells(table: Table) -> Fitted:
-    """The frequent sets that cover most cells, as many as there are columns."""
+    """Return the frequent sets that cover most cells, one per column."""
     import pandas as pd
     from mlxtend.frequent_patterns import fpgrowth
 
@@ -49,7 +49,7 @@ METHODS: dict[str, Callable[[Table], Fitted | None]] = {
 
 
 def measured(kind: str, method: str, n_tables: int = N_TABLES) -> list[dict[str, float]] | None:
-    """A line for each noise and table; ``None`` where the method cannot be had."""
+    """Return a line for each noise and table, or ``None`` if the method is unavailable."""
     lines = []
     for noise in NOISE:
         for seed in range(n_tables if method != "SLIM" else min(n_tables, N_TABLES_SLIM)):
@@ -64,7 +64,7 @@ def measured(kind: str, method: str, n_tables: int = N_TABLES) -> list[dict[str,
 
 
 def by_cells(found: list[Itemset], table: Table) -> list[Itemset]:
-    """Those that cover most cells first."""
+    """Sort sets by the cells that they cover, most first."""
     sizes = np.array([len(itemset) for itemset in found])
     covered = itemsets.occurrences(found, table).sum(axis=0) * sizes
     return [found[k] for k in np.argsort(-covered, kind="stable")]

@@ -1,7 +1,7 @@
-"""The representations that are compared: each is fitted on training rows, without their classes.
+"""Define the compared representations, each fitted on training rows without their classes.
 
-Those with a number of features to choose (PCA, NMF, itemsets, factors) choose it on a part of the
-training rows, by the log-loss of logistic regression: they do see the classes for that.
+PCA, NMF, itemsets and factors need a number of features. It is chosen on a part of the training
+rows, by the log-loss of logistic regression, which uses the classes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ ALIKE = 0.95
 
 @dataclass(frozen=True)
 class Feature:
-    """A constructed feature: its tags, how many negations it has, and what makes it the same.
+    """A constructed feature: its tags, its number of negations, and its identity.
 
-    Components are the same if they point the same way, features of uFC if they have the same
-    tags, those of uFRINGE if their formulas are equal.
+    Components are the same if they have nearly the same direction, features of uFC if they have the
+    same tags, and features of uFRINGE if their formulas are equal.
     """
 
     tags: Itemset
@@ -49,9 +49,9 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What fitting gives; ``features`` are the constructed ones.
+    """The result of a fit; ``features`` are the constructed features.
 
-    Without ``bits_of``, the rows cannot be told by the features.
+    Without ``bits_of``, the features do not describe rows exactly.
     """
 
     transform: Callable[[Table], NDArray[Any]]
@@ -75,17 +75,17 @@ def columns(train: Table) -> Fitted:
 
 
 def bits_by_variables(train: Table, test: Table) -> float:
-    """Return the bits of the test rows without chunks, if it is known what excludes each other."""
+    """Return the bits of the test rows without chunks, with known variables."""
     return _bits_by(UFC(max_iter=0).fit(train))(train, test)
 
 
 def _bits_by(model: Any) -> Callable[[Table, Table], float]:
-    """Return what tells the bits of test rows by a model that was fitted on the training rows."""
+    """Return a function for the bits of test rows by a model fitted on the training rows."""
     return lambda _, test: -model.score(test) * len(test)
 
 
 def constructed(make: Callable[[], Any], train: Table) -> Fitted:
-    """By uFC of any kind."""
+    """Fit any kind of uFC."""
     model = make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that nothing is constructed, the figures tell
@@ -119,7 +119,7 @@ def _features_of(found: FeatureSet, *, by_tags: bool) -> list[Feature]:
 
 
 def comes_back(one: Feature, others: Sequence[Feature]) -> bool:
-    """Whether a feature is among those of another fit."""
+    """Return True if a feature is among those of another fit."""
     if isinstance(one.identity, np.ndarray):
         vectors = np.array([other.identity for other in others])
         return bool(len(others)) and bool((abs(vectors @ one.identity) >= ALIKE).any())
@@ -127,7 +127,7 @@ def comes_back(one: Feature, others: Sequence[Feature]) -> bool:
 
 
 def components(make: Callable[[int], Any], train: Table, share: float) -> Fitted:
-    """PCA and NMF."""
+    """Fit PCA or NMF."""
     n_rows, n_columns = train.shape
     model = make(max(2, min(round(share * n_columns), n_rows - 1)))
     with warnings.catch_warnings():
@@ -162,7 +162,7 @@ def _nmf(n_components: int) -> Any:
 
 
 def frequent(train: Table, share: float) -> Fitted:
-    """Beside the columns: frequent sets alone say nothing of what is rare."""
+    """Fit frequent sets and the columns, because frequent sets alone omit rare tags."""
     found = itemsets.frequent(train, max(2, round(share * train.shape[1])))
     return Fitted(
         lambda table: np.hstack([table, itemsets.occurrences(found, table)]),

@@ -1,6 +1,6 @@
-"""What is measured on: Boolean rows with a class each, whole or a sample, and their splits.
+"""Provide data sets: Boolean rows with classes, whole or sampled, and their splits.
 
-The sets of LUCS and the mushrooms are not shipped; where they are absent, they are left out.
+The LUCS sets and the mushrooms are not part of conjunct, and are left out if they are absent.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class LabelledSet:
     binarizer: Binarizer | None = None
 
     def sampled(self, most: int = MOST_ROWS) -> LabelledSet:
-        """At most so many rows, drawn once."""
+        """Return a limited number of rows, drawn once."""
         if len(self.classes) <= most:
             return self
         chosen = np.sort(np.random.default_rng(SEED).permutation(len(self.classes))[:most])
         return LabelledSet(_taken(self.rows, chosen), self.classes[chosen], self.binarizer)
 
     def splits(self, n_splits: int | None = None) -> Iterator[tuple[Rows, Rows]]:
-        """Rows to train on and rows held out, classes shared out evenly."""
+        """Yield training rows and test rows, stratified by class."""
         from sklearn.model_selection import RepeatedStratifiedKFold
 
         folds = RepeatedStratifiedKFold(n_splits=N_FOLDS, n_repeats=N_ROUNDS, random_state=SEED)
@@ -52,7 +52,7 @@ class LabelledSet:
         yield from found[:n_splits]
 
     def tables(self, train: Rows, test: Rows) -> tuple[Table, Table]:
-        """The rows as Booleans; what makes them so is fitted on the training rows."""
+        """Return the rows as Booleans, by a Binarizer fitted on the training rows."""
         if self.binarizer is None:
             return self.rows[train], self.rows[test]
         with warnings.catch_warnings():
@@ -81,7 +81,7 @@ def _bundled(name: str, title: str) -> LabelledSet:
 
 
 def _with_people(name: str) -> LabelledSet:
-    """Whether there is a person in the photograph, by what else there is."""
+    """Return photographs; the class is the tag person, the columns are all other tags."""
     data = datasets.load(name)
     person = data.feature_names.index("person")
     return LabelledSet(np.delete(data.values, person, axis=1), _numbered(data.values[:, person]))
@@ -95,7 +95,7 @@ def _of_scikit_learn(name: str) -> LabelledSet:
 
 
 def _digits() -> LabelledSet:
-    """Pixels above 8, of 16."""
+    """Return images with pixels above 8 of 16 as True."""
     from sklearn.datasets import load_digits
 
     data = load_digits(as_frame=True)
@@ -114,7 +114,7 @@ def _mushrooms() -> LabelledSet | None:
 
 
 def _of_lucs(name: str) -> LabelledSet | None:
-    """The last two items are the classes."""
+    """Return rows whose last two items are the classes."""
     if not (FOLDER / "lucs" / f"{name}.dat.gz").exists():
         return None
     table = named_set(name)[1].to_numpy()
@@ -122,7 +122,7 @@ def _of_lucs(name: str) -> LabelledSet | None:
 
 
 def _generated(kind: str) -> LabelledSet:
-    """Three groups of rows, with a share of each pattern of their own; 5% of cells inverted."""
+    """Return three groups of rows with their own frequencies of patterns; 5% of cells inverted."""
     random = np.random.default_rng(SEED)
     classes = random.integers(3, size=1000)
     made = planted(kind, noise=0.05, seed=SEED, groups=classes)
@@ -130,7 +130,7 @@ def _generated(kind: str) -> LabelledSet:
 
 
 def _independent() -> LabelledSet:
-    """20 columns that have nothing to do with each other; two of them make most of the class."""
+    """Return 20 independent columns, two of which determine most of the class."""
     random = np.random.default_rng(SEED)
     table = random.random((1000, 20)) < random.uniform(0.05, 0.5, 20)
     classes = (table[:, 0] | table[:, 1]) ^ (random.random(1000) < 0.1)

@@ -1,4 +1,4 @@
-"""From a number for each split to means, standard errors and differences from the columns."""
+"""Summarise numbers per split as means, standard errors and differences from the columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUMMED_UP = ("recall", "precision", "first", "found", "cut off")
 
 
 def summarised(part: str, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """By set and representation, or by kind and method of the planted ones."""
+    """Index cells by set and representation, or planted cells by kind and method."""
     if part == "planted":
         return {
             kind: {by: _by_noise(lines) for by, lines in methods.items() if lines is not None}
@@ -35,7 +35,7 @@ def summarised(part: str, found: dict[str, dict[str, Any]]) -> dict[str, dict[st
 
 
 def figures_of(what: dict[str, Any], bare: Numbers) -> Figures:
-    """Of one cell. Bits are a share of those by the columns."""
+    """Return the measures of one cell. Bits are a share of the bits by the columns."""
     numbers: Numbers = dict(what["numbers"])
     for measure in ("bits", "bits, variables known"):
         if measure in numbers:
@@ -70,7 +70,7 @@ def _by_noise(lines: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def average(run: dict[str, Any], by: str, measure: str) -> float | None:
-    """Over the sets on which the representation has the measure."""
+    """Return the mean over the sets on which the representation has the measure."""
     found = [
         cells[by][measure][0] for cells in run["sets"].values() if measure in cells.get(by, ())
     ]
@@ -78,7 +78,7 @@ def average(run: dict[str, Any], by: str, measure: str) -> float | None:
 
 
 def more_than_columns(run: dict[str, Any], by: str, measure: str) -> dict[str, tuple[float, float]]:
-    """For each set, what a measure is more than with the columns, and its standard error."""
+    """Return for each set the difference of a measure from the columns, and its standard error."""
     return {
         name: (cells[by][measure][2], cells[by][measure][3])
         for name, cells in run["sets"].items()
@@ -87,14 +87,14 @@ def more_than_columns(run: dict[str, Any], by: str, measure: str) -> dict[str, t
 
 
 def worse(more: dict[str, tuple[float, float]]) -> list[str]:
-    """The sets on which it is less by more than a standard error."""
+    """Return the sets on which it is less by more than a standard error."""
     return [name for name, (gain, error) in more.items() if gain < -error]
 
 
 def worse_by_chance(more: dict[str, tuple[float, float]]) -> float:
-    """On how many sets it would be so if it were as good: Student's t below -1.
+    """Return the number of losses expected for equally good methods: Student's t below -1.
 
-    Where every split gives the same, nothing is left to chance.
+    Sets on which every split gives the same result do not count.
     """
     n_differ = sum(error > 0 for _, error in more.values())
     return n_differ * float(student.cdf(-1, N_FOLDS * N_ROUNDS - 1))

@@ -1,4 +1,4 @@
-"""What conjunct promises, held against what was measured."""
+"""Compare the targets of conjunct with the measurements."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def check(run: dict[str, Any]) -> int:
 
 
 def errors_above(run: dict[str, Any], by: str, measure: str) -> dict[str, float]:
-    """For each set, how many standard errors above the columns."""
+    """Return for each set the difference from the columns in standard errors."""
     more = more_than_columns(run, by, measure)
     return {name: gain / error if error else 0.0 for name, (gain, error) in more.items()}

@@ -116,7 +116,7 @@ def test_the_method_is_that_of_the_search(zoo):
     assert "the one that shortened" in passages(UFC("bits", max_iter=2).fit(zoo))
     assert "those that shortened" in passages(UFC("bits", search="batch", max_iter=2).fit(zoo))
     assert "the one with the most evidence" in passages(UFC(max_iter=2).fit(zoo))
-    assert "more than 2 times what the merge costs" in passages(UFC(Evidence(2)).fit(zoo))
+    assert "exceeded 2 times the cost of the merge" in passages(UFC(Evidence(2)).fit(zoo))
     assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
 

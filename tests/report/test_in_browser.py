@@ -800,7 +800,7 @@ def test_in_a_notebook(page, street_report, tmp_path):
     assert page.console() == []
 
 
-@pytest.mark.filterwarnings("ignore:only the 1,000 most frequent")
+@pytest.mark.filterwarnings("ignore:using only the 1,000 most frequent")
 @pytest.mark.slow
 def test_ten_thousand_features_open_at_once(page, tmp_path):
     rng = np.random.default_rng(0)

@@ -18,7 +18,7 @@ class Ended(KeyboardInterrupt):
     """Ctrl-C, or a request to end.
 
     ``python -m`` ends itself by SIGINT after a KeyboardInterrupt in generated code, such as that of
-    a dataclass, even if it was caught. It does not do so after a subclass.
+    a dataclass, even if it was caught. A subclass avoids this.
     """
 
 

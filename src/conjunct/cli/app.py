@@ -60,7 +60,7 @@ class LazyModule(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
     def defer(self, function: str) -> None:
-        """Let a function be imported from here, and load the module when it is called."""
+        """Add a stand-in for a function, which loads the module when it is called."""
         setattr(self, function, lambda *args, **named: self.__getattr__(function)(*args, **named))
 
 

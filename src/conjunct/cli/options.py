@@ -51,8 +51,8 @@ output_option = partial(option, rich_help_panel=OUTPUT)
 def takes(**groups: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
     """Add the parameters of some functions to a command as options.
 
-    For each keyword, the last function is called with the values of the parameters of all of them,
-    and its result is passed to the command under that keyword.
+    Each keyword names functions. The last one is called with the values of the parameters of all of
+    them, and the command receives its result under the keyword.
     """
     options: dict[str, dict[str, inspect.Parameter]] = {}
     for keyword, makers in groups.items():
@@ -496,7 +496,7 @@ class StreamInput:
 
     @contextmanager
     def naming_cells_of(self, data: Path, if_empty: str = "") -> Iterator[None]:
-        """Connect to the cluster, if any; a stream names its cells itself."""
+        """Connect to the cluster, if any; errors of a stream already name their cells."""
         from conjunct.memory import parse_bytes
 
         if self.cluster is None:

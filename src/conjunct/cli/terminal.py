@@ -159,7 +159,7 @@ def ascii_only() -> bool:
 
 
 def note(message: str) -> None:
-    """Print a note to standard error, unless with ``--quiet``."""
+    """Print a note to standard error, unless ``--quiet`` is given."""
     if not is_quiet():
         _print_line(f"note: {one_line(replace_temp_path(message))}")
 

@@ -178,11 +178,11 @@ class Columns(ABC):
 
     @abstractmethod
     def cells(self, position: int) -> tuple[Mask, Mask | None]:
-        """Return where a column is true, and where it is missing (``None``: nowhere)."""
+        """Return the true cells and the missing cells of a column (``None``: none is missing)."""
 
     @abstractmethod
     def row_block(self, start: int, stop: int) -> tuple[Mask, Mask | None]:
-        """Return where columns are true in some rows, and where known (``None``: everywhere).
+        """Return the true and the known cells of some rows (``None``: all cells are known).
 
         Lines of the result are columns. ``start`` is a multiple of 64.
         """
@@ -193,7 +193,7 @@ class Columns(ABC):
 
     @abstractmethod
     def to_bits(self) -> PackedColumns:
-        """Return packed bits of where columns are true."""
+        """Return the true cells as packed bits."""
 
     def to_dense(self) -> NDArray[Any]:
         """Return an array of Booleans, or of floats with NaN if cells may be missing."""
@@ -259,7 +259,7 @@ class Columns(ABC):
         return count(self)
 
     def rows_as_bits(self) -> PackedColumns:
-        """Return packed columns whose rows are equal if rows are equal here."""
+        """Return packed columns with the same pairs of equal rows."""
         return self.to_bits()
 
     def count_distinct_rows(self) -> int:
@@ -288,7 +288,7 @@ class Columns(ABC):
         return kernel.row_words(self.rows_as_bits().bits, self.n_rows)
 
     def begin_distinct_rows(self) -> Callable[[], int]:
-        """Return a function that counts the distinct rows, unless they are counted."""
+        """Return a function for the number of distinct rows, which are counted only once."""
         n_distinct = self.n_distinct
         return self.count_distinct_rows if n_distinct is None else lambda: n_distinct
 
@@ -338,7 +338,7 @@ class Columns(ABC):
 
     @classmethod
     def bytes_of_counts(cls, size: Size, itemsize: int) -> int:
-        """Return the bytes of the counts of all pairs, with those of the next iteration."""
+        """Return the bytes of the counts of all pairs, including those of the next iteration."""
         if cls.kind == "sparse":
             return size.estimate_cost(cls.kind, in_parts=True).n_bytes
         # known with true is the transpose of true with known; the next set needs the same again
@@ -350,7 +350,7 @@ class Columns(ABC):
         return np.asarray(np.bitwise_count(words).sum(axis=1), np.int64)
 
     def sharing_rows(self, columns: Positions) -> Any:
-        """Return a sparse matrix of True where one of some columns shares a row with a column."""
+        """Return a sparse matrix: True if one of the given ``columns`` and a column share a row."""
         bits = self.to_bits()
         return sp.csr_array(bits.select(columns).joint_counts(bits) > 0)
 

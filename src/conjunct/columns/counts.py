@@ -41,7 +41,7 @@ class Rewrite:
 
     The present columns have positions 0 … m−1, and the conjunction of ``left[k]`` and ``right[k]``
     has position m + k. Next column t is column ``plus[t]`` minus column ``minus[t]`` (−1: minus
-    nothing). As in ``i ∧ ¬j = i − i ∧ j``, indicators subtract, and so do counts.
+    nothing). Indicators can be subtracted, as in ``i ∧ ¬j = i − i ∧ j``, and therefore counts, too.
     """
 
     left: Positions
@@ -55,7 +55,7 @@ class Rewrite:
         return len(self.plus)
 
     def keep_mask(self, n_columns: int) -> NDArray[np.bool_]:
-        """Return which of the next columns are unchanged ones of ``n_columns`` present columns."""
+        """Mark the next columns that are equal to one of the ``n_columns`` present columns."""
         return (self.plus < n_columns) & (self.minus < 0)
 
 
@@ -96,8 +96,8 @@ class MergedColumns(Protocol):
 class Contingency:
     """Counts of the two columns of some pairs (``left < right``), alone and together.
 
-    All counts are of the ``n_rows`` rows in which both columns are known, which is a single number
-    if no cell is missing.
+    All counts refer to the ``n_rows`` rows in which both columns are known, which is a single
+    number if no cell is missing.
     """
 
     left: Positions

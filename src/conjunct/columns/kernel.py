@@ -93,14 +93,14 @@ native: Any = native_library
 _way: int = 0 if native is None else native.native_best_way()
 
 BIT_PAIRS_A_SECOND = 1e10 if native is None else (3e10, 1e11, 3e11, 5e11)[_way]
-"""About how many pairs of bits a thread counts on this processor."""
+"""Approximate number of pairs of bits that a thread counts per second on this processor."""
 
 Bits = NDArray[np.uint8]
 Counts = NDArray[np.signedinteger[Any]]
 Lines = Bits | Sequence[Bits]
 """Lines in one piece of memory, or in many."""
 InBuckets = tuple[NDArray[np.uint64], NDArray[np.int64]]
-"""Rows as words, equal ones in the same bucket, one bucket after the other; where each starts."""
+"""Rows as words, bucket by bucket, with equal rows in one bucket; and the start of each bucket."""
 
 # 2^27 bytes are 2^30 rows: their counts fit in a signed 32-bit integer.
 _BLOCK_BYTES = 1 << 27
@@ -131,12 +131,12 @@ _SWAPS = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0
 
 
 def address(array: NDArray[Any]) -> int:
-    """Return where an array begins."""
+    """Return the address of an array."""
     return int(array.ctypes.data)
 
 
 def addresses(lines: Any) -> NDArray[np.uint64]:
-    """Return where each line begins: those of one array, or of several."""
+    """Return the address of each line of one array or of several."""
     if isinstance(lines, np.ndarray):
         first, step = address(lines), lines.strides[0]
         return np.uint64(first) + np.uint64(step) * np.arange(len(lines), dtype=np.uint64)
@@ -149,7 +149,7 @@ def kernel_name() -> str:
 
 
 def counting_way() -> int:
-    """Return how C counts bits on this machine."""
+    """Return the number of the way in which C counts bits on this machine."""
     return _way
 
 
@@ -167,7 +167,7 @@ def count_each(lines: Lines) -> Counts:
 
 
 def count_pairs(left: Lines, right: Lines | None = None, n_jobs: int = 1) -> Counts:
-    """Count each line of ``left`` with each line of ``right``, wherever these are in memory.
+    """Count each line of ``left`` with each line of ``right``, at any places in memory.
 
     Without ``right``, count every pair of lines: a symmetric matrix, supports on the diagonal.
     """
@@ -211,7 +211,7 @@ def counts_in_c(n: int, lines: Bits, n_jobs: int) -> bool:
 
 
 def even_edges(n: int, n_parts: int) -> list[int]:
-    """Return where each of some equal parts of ``n`` things begins, and where the last one ends."""
+    """Return the edges of ``n_parts`` equal parts of ``n`` items."""
     edges: list[int] = (n * np.arange(n_parts + 1) // n_parts).tolist()
     return edges
 
@@ -221,7 +221,7 @@ def run_threads(
 ) -> None:
     """Call ``work(start, stop)`` between one edge and the next, each on its own thread.
 
-    If there are more of them than ``n_threads``, these take one after the other. If some fail,
+    With more parts than ``n_threads``, a thread does several parts in turn. If some parts fail,
     raise the error of the first of them.
     """
     n_threads = len(edges) - 1 if n_threads is None else n_threads
@@ -389,7 +389,7 @@ def count_distinct_in_c(
 ) -> int | None:
     """Count the distinct rows of a matrix, or of the cells between one start and the next.
 
-    ``None``: C cannot. ``firsts`` gets for each row the first that equals it.
+    ``None``: C cannot. ``firsts`` receives the first equal row of each row.
     """
     n_rows = len(cells) if starts is None else len(starts) - 1
     if native is None or n_rows >= 1 << 31:
@@ -422,7 +422,7 @@ def count_distinct_in_c(
 def find_equal_rows(
     cells: NDArray[Any], starts: NDArray[np.integer[Any]] | None = None, n_threads: int = 1
 ) -> NDArray[np.int32] | None:
-    """Return for each row the first that equals it; ``None``: C cannot."""
+    """Return the first equal row of each row; ``None``: C cannot."""
     firsts = np.empty(len(cells) if starts is None else len(starts) - 1, np.int32)
     n_distinct = count_distinct_in_c(cells, starts, n_threads, firsts)
     return None if n_distinct is None else firsts

@@ -240,7 +240,7 @@ class PackedColumns(Columns):
 
 
 class MaskedLine(NamedTuple):
-    """Bits of where a column is true, and where it is known."""
+    """The true cells and the known cells of a column, as bits."""
 
     true: Bits
     known: Bits
@@ -406,7 +406,7 @@ class MaskedColumns(Columns):
 def pack_columns(
     cells: Iterable[tuple[Mask, Mask | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Make columns from arrays of where each is true and where it is missing (None: nowhere)."""
+    """Make columns from arrays of their true and missing cells (None: no cell is missing)."""
     lines = (
         (pack_column(true), None if missing is None or not missing.any() else pack_column(~missing))
         for true, missing in cells
@@ -417,7 +417,7 @@ def pack_columns(
 def columns_of_lines(
     lines: Iterable[tuple[Bits, Bits | None]], n_rows: int, n_jobs: int | None = None
 ) -> Columns:
-    """Make columns from packed lines of where each is true, and where it is known (None: all)."""
+    """Make columns from packed lines of their true and known cells (None: all are known)."""
     pairs = list(lines)
     values = PackedColumns([true for true, _ in pairs], n_rows, n_jobs)
     true = values.with_raw_columns(values.bits)

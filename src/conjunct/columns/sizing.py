@@ -141,17 +141,17 @@ class Size:
 
 
 Sum = Callable[[Callable[[Any], Any]], Any]
-"""Adds up what a function counts in each part of the rows."""
+"""Sums the counts of a function in each part of the rows."""
 
 
 def survey_rows(total: Sum, n_columns: int) -> tuple[Size, Counts]:
-    """Return the size of columns as if no pair met, and the supports."""
+    """Return the size of columns as if no pair shared a row, and the supports."""
     (n_rows, n_meetings), supports = total(_meetings_and_supports)
     return Size(int(n_rows), n_columns, int(supports.sum()), int(n_meetings), 0), supports
 
 
 def survey_size(total: Sum, n_columns: int) -> Size:
-    """Return the size of columns, estimating the number of pairs that meet from a sample."""
+    """Return the size of columns, with an estimate of the number of pairs that share rows."""
     size, supports = survey_rows(total, n_columns)
     # evenly from the rare to the common
     sample = np.argsort(supports, kind="stable")[:: max(1, n_columns // _SAMPLE)]
@@ -228,14 +228,14 @@ def choose_storage(
 
 
 def check_counts(n_columns: int, pair_bytes: int) -> None:
-    """Refuse counts of all pairs of columns that do not fit in memory twice."""
+    """Refuse to count all pairs of columns if two copies of the counts do not fit in memory."""
     n_bytes = 2 * pair_bytes * n_columns**2
     if not fits(n_bytes):
         raise counts_too_large(n_columns, n_bytes, available_bytes())
 
 
 def counts_too_large(n_columns: int, n_bytes: int, memory: int) -> InputError:
-    """Return the error that the counts of all pairs do not fit in memory."""
+    """Return the error for counts of all pairs that do not fit in memory."""
     return InputError(
         f"the counts of {n_columns} columns need {byte_text(n_bytes)} of memory, but only "
         f"{byte_text(memory)} is left: allow more memory, leave out rare columns, or limit the "

@@ -64,15 +64,15 @@ class BinarizerRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Binarizer(TransformerMixin, BaseEstimator):
     """Make every column of a table Boolean, with readable names.
 
-    - Booleans and 0/1 stay as they are; so do yes/no, y/n, true/false, t/f and on/off in any case.
+    - Booleans, 0/1, and yes/no, y/n, true/false, t/f and on/off in any case stay as they are.
     - Words become ``colour = red``, ``colour = green``, …; rare words share ``colour = other``.
-      Of two words, both are kept: ``sex = female``, ``sex = male``.
+      Two words make two features: ``sex = female``, ``sex = male``.
     - Whole numbers of at most ten values become ``rating = 4``; other numbers become intervals,
       ``age in [30, 45)``, or steps, ``age ≥ 30``, with round edges. Numbers in text may have a
       currency, a percent sign or commas between thousands.
     - Dates become ``born year``, ``born month``, ``born weekday`` and, if there are times,
       ``born hour``.
-    - Lists become ``topics: sea``, …; so do cells such as ``sea;sky`` if their tags recur.
+    - Lists become ``topics: sea``, …, like cells such as ``sea;sky`` whose tags recur.
     - Free text, constant columns, and columns that name or number the rows are left out.
 
     A missing cell stays missing in every feature of its column.
@@ -103,11 +103,11 @@ class Binarizer(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     rules_ : tuple of rules
-        How each column becomes features.
+        The rules that turn each column into features.
     dropped_ : tuple of Dropped
         ``column`` and ``reason`` of each column that makes no feature.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         return native
 
     def apply(self, columns: Iterable[Column]) -> Iterator[tuple[Mask, Mask]]:
-        """Yield each feature and where it is missing, for columns in the order of ``fit``."""
+        """Yield each feature and its missing cells, for columns in the order of ``fit``."""
         by_column = self.rules_by_column()
         for column in columns:
             yield from apply_rules(by_column.get(column.name, ()), column)
@@ -261,7 +261,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
         super().__setstate__({**state, **rules})
 
     def record(self) -> BinarizerRecord:
-        """Return what a model file keeps."""
+        """Return the content of a model file."""
         check_is_fitted(self)
         parameters = self.get_params()
         edges = parameters["edges"]
@@ -380,7 +380,7 @@ class Binarizer(TransformerMixin, BaseEstimator):
 
 
 def apply_rules(rules: Iterable[ColumnRule], column: Column) -> Iterator[tuple[Mask, Mask]]:
-    """Yield each feature that rules make from a column, and where it is missing."""
+    """Yield each feature that rules make from a column, and its missing cells."""
     unknown: dict[str, None] = {}
     for rule in rules:
         made = rule.apply(column)

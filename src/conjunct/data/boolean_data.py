@@ -139,7 +139,7 @@ class BooleanData:
     def read_any(
         cls, X: Any, rules: CellRules, *, counts: bool = False
     ) -> tuple[Container, BooleanData]:
-        """Read any container, after making a raw table Boolean. Return the container used, too.
+        """Read any container, after making a raw table Boolean. Also return the container.
 
         A table is raw if some cell is neither Boolean nor missing.
         """
@@ -244,7 +244,7 @@ class BooleanData:
 
     @property
     def variables(self) -> tuple[str | None, ...]:
-        """Return the variable of each feature from the Binarizer; () if there are none.
+        """Return the variable of each feature from the Binarizer; () without variables.
 
         Features of one variable exclude each other: the words of a category, or the intervals of a
         number. A plain tag has no variable. A fit recognises further variables by itself.
@@ -314,7 +314,7 @@ class BooleanData:
         return {name: count for name, count in counts.items() if count}
 
     def refuse_missing(self, among: Mask | None = None) -> None:
-        """Raise an error for the first missing cell in all rows, or in those ``among``."""
+        """Raise an error for the first missing cell in all rows, or in the rows ``among``."""
         for k, name in enumerate(self.names) if self.columns.has_missing else ():
             _, missing = self.columns.cells(k)
             missing = missing if missing is None or among is None else missing & among
@@ -349,7 +349,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 class BooleanDataContainer(Container):
-    """Boolean data, maybe made from a raw data frame: results then are data frames, too."""
+    """Boolean data, possibly from a raw data frame, whose results are data frames, too."""
 
     names_itself = True
 

@@ -386,7 +386,7 @@ def take_date_part(column: Column, part: DatePart) -> Column:
 
 
 class Cells(NamedTuple):
-    """Where cells are true, and where they stay missing."""
+    """The true cells, and the cells that stay missing."""
 
     true: NDArray[np.bool_]
     missing: NDArray[np.bool_] | None = None

@@ -467,7 +467,7 @@ DateRule = TypeVar("DateRule", CategoryRule, NumberRule)
 def choose_rules(
     columns: Iterable[Column], settings: Binarizer
 ) -> list[tuple[str, list[ColumnRule] | Dropped]]:
-    """Choose the rules of each column, or find why it makes no feature."""
+    """Choose the rules of each column, or find the reason why it makes no feature."""
     remarks: list[tuple[str, Remark]] = []
     found = [(column.name, rules_for(column, settings, remarks)) for column in columns]
     warn_of_guesses(remarks)
@@ -494,7 +494,7 @@ def warn_of_guesses(remarks: list[tuple[str, Remark]]) -> None:
 def rules_for(
     column: Column, settings: Binarizer, remarks: list[tuple[str, Remark]]
 ) -> list[ColumnRule] | Dropped:
-    """Choose the rules of a column, or return why it makes no feature; add remarks on guesses."""
+    """Return the rules of a column, or why it makes no feature; add remarks on guesses."""
     name = column.name
     if settings.edges and name in settings.edges:
         edges = [float(edge) for edge in settings.edges[name]]

@@ -125,7 +125,7 @@ def boolean_series(
 
 
 class Container(ABC):
-    """Data from the user: its column names, its cells, and how to write other data like it."""
+    """Data from the user: its column names, its cells, and the way to write similar data."""
 
     tags: bool = False
     """True if an absent column is false rather than unknown."""
@@ -155,7 +155,7 @@ class Container(ABC):
 
     @property
     def head(self) -> Any:
-        """Return what scikit-learn looks at."""
+        """Return the object that scikit-learn inspects."""
         return self.data
 
     @property
@@ -229,7 +229,7 @@ class Container(ABC):
         """Refuse a table without columns or rows."""
 
     def store_columns(self, names: Sequence[str], rules: CellRules, *, counts: bool = False) -> Any:
-        """Return the columns called ``names``, in the storage that the rules ask for."""
+        """Return the columns called ``names``, in the storage that the rules require."""
         columns = self.columns(names, rules).with_jobs(rules.n_jobs)
         return convert_layout(columns, rules.storage, counts=counts)
 
@@ -400,7 +400,7 @@ def is_baskets(data: Any) -> bool:
 
 
 def refuse_empty(n_columns: int, n_rows: int = 1) -> None:
-    """Refuse a table without columns or rows, with words that scikit-learn expects."""
+    """Refuse a table without columns or rows, in the wording that scikit-learn expects."""
     if not n_columns or not n_rows:
         what = "rows (0 sample(s))" if n_columns else "columns (0 feature(s))"
         raise InputError(f"the table has no {what}: at least 1 is needed")

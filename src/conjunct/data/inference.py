@@ -91,7 +91,7 @@ DATE_ADVICE: dict[DateOrder, str] = {
 
 
 class Remark(NamedTuple):
-    """What a user should know about a column: a text, and the words that count as missing in it."""
+    """A remark about a column for the user, and the words that count as missing in it."""
 
     text: str
     missing: str = ""
@@ -295,7 +295,7 @@ def is_whole(values: NDArray[Any]) -> bool:
 def read_digit_dates(column: Column, *, strict: bool = True) -> Column | None:
     """Convert whole numbers such as 19750103 to dates. Return None if one is not a date.
 
-    ``strict`` requires at least three dates between 1800 and 2100: others may be mere numbers.
+    ``strict`` requires at least three dates between 1800 and 2100: others may be numbers.
     """
     present = np.unique(column.values[~column.missing])
     if strict and (len(present) < 3 or present[0] < _YEARS[0] * 10_000):

@@ -209,7 +209,7 @@ class TagCleaner(TransformerMixin, BaseEstimator):
         return sorted(found, key=lambda pair: (-pair.similarity, pair.into, pair.tag))
 
     def record(self) -> TagsRecord:
-        """Return what a model file keeps."""
+        """Return the content of a model file."""
         check_is_fitted(self)
         return TagsRecord(
             self.case, self.punctuation, self.plurals, dict(self.synonyms or {}), self.mapping_

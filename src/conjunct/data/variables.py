@@ -51,14 +51,14 @@ def recognise_variables(
 
     Columns are values of one variable
 
-    - if they have the same stem, as ``colour=red`` and ``colour=blue``, and never meet in a row.
-      If the stem ends in an underscore, a dot or a colon, which are common in other names, either
-      each row must have one of the columns, or at least 8 meetings must be expected by chance;
-    - or if no two of them ever meet, and at least 8 meetings of each pair are expected by chance
-      (with more than 77 columns, the logarithm of the number of their pairs). A rarer column
-      joins such values if it meets none of them, with a probability of at most e⁻⁸ by chance. If
-      there are only two frequent values, each row must have a value, because two tags may avoid
-      each other without being a variable.
+    - if they have the same stem, as ``colour=red`` and ``colour=blue``, and share no row. If the
+      stem ends in an underscore, a dot or a colon, which are common in other names, either each
+      row must have one of the columns, or chance must predict at least 8 common rows;
+    - or if no two of them share a row, although chance predicts at least 8 common rows of each pair
+      (with more than 77 columns, the logarithm of the number of their pairs). A rarer column joins
+      such values if it shares a row with none of them, and the probability of that by chance is at
+      most e⁻⁸. If there are only two frequent values, each row must have a value, because two tags
+      may avoid each other without being a variable.
 
     Variables that are ``known`` stay. The order of columns does not matter.
     """
@@ -82,7 +82,7 @@ def recognise_variables(
 
 
 def check_variables(variables: object) -> None:
-    """Refuse invalid values of ``variables=``, whatever the columns of the data are."""
+    """Refuse values of ``variables=`` that are invalid for any columns."""
     if variables is None or variables is False:
         return
     if not isinstance(variables, Mapping):

@@ -135,7 +135,7 @@ class BooleanEstimator(BaseEstimator):
             self.feature_names_in_ = other.feature_names_in_
 
     def reading_rules(self) -> CellRules:
-        """Return how cells are read."""
+        """Return the rules for reading cells."""
         # data is read on threads before other parameters are checked
         JOBS.check("n_jobs", self.n_jobs)
         CUTOFF.check("threshold", self.threshold)

@@ -40,12 +40,12 @@ _TRIED = 10
 class ChunkClassifier(ClassifierMixin, BooleanEstimator):
     """Classify by minimum description length, and list the chunks that decide.
 
-    ``UFC`` finds chunks without using the classes. Then each class gets a code for rows: is a
-    chunk present or absent, larger chunks first, skipping chunks that a present one excludes, as
-    in ``UFC.score``. The number of merges minimises the bits for the classes of the training
-    rows, each predicted from all other rows. So does the weight of a bit in probabilities, which
-    corrects for answers that depend on each other. Without merges, this is Naive Bayes on the
-    columns.
+    ``UFC`` finds chunks without using the classes. Then each class gets a code for rows. It states
+    which chunks are present, larger chunks first, and skips chunks that a present chunk excludes,
+    as in ``UFC.score``. The number of merges minimises the bits for the classes of the training
+    rows, each predicted from all other rows. The weight of a bit in probabilities minimises the
+    same bits; it corrects for answers that depend on each other. Without merges, this is Naive
+    Bayes on the columns.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
         -------
         data frame
             ``row``, ``chunk``, ``there`` (True if the row has it), ``speaks_for`` (the class with
-            the fewest bits), ``by`` (how many fewer than the next class), and ``bits if CLASS``
+            the fewest bits), ``by`` (the difference from the next class), and ``bits if CLASS``
             for each class.
         """
         check_is_fitted(self)
@@ -287,7 +287,7 @@ class ChunkClassifier(ClassifierMixin, BooleanEstimator):
 
 
 def _leads(bits: Floats) -> list[float]:
-    """Return, for each question, how many fewer bits the best class has than the next."""
+    """Return, for each question, the difference in bits between the two best classes."""
     if bits.shape[1] < 2:
         return [0.0] * len(bits)
     ordered = np.partition(bits, 1)
@@ -300,7 +300,8 @@ class ClassCode:
     """The number of rows per class that answer yes, and no, to each question.
 
     ``true`` and ``false`` have one row per question and one column per class. Each feature is a
-    question. With variables, a second block asks the same about rows with another value.
+    question. With variables, a second block has the same questions for rows with another value of
+    the variable.
     """
 
     code: RowCode

@@ -92,8 +92,8 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
     def transform(self, X: Any) -> Any:
         """Return the constructed features of the rows of ``X``, in a container of the same kind.
 
-        Rows may hold combinations of values that ``fit`` never saw. For a lazy table (Polars,
-        DuckDB, Ibis or Spark) or a Dask collection, the result is lazy, too.
+        Rows may contain combinations of values that were not in the training data. For a lazy table
+        (Polars, DuckDB, Ibis or Spark) or a Dask collection, the result is lazy, too.
         """
         container = self._check_container(X)
         if container.lazy is not None:
@@ -175,7 +175,7 @@ class FeatureConstructor(BooleanTransformerMixin, ExportingEstimator):
             ``pattern`` (the columns that the feature asserts), ``rule`` (the formula, if it has
             at most 10,000 literals), ``support`` (rows), ``frequency`` (share of rows), ``length``
             (literals), ``iteration`` (0 for a column) and ``parents`` (two features).
-            ``get_rules`` lists why the parents were joined.
+            ``get_rules`` lists the reasons for joining the parents.
         """
         fitted = self.feature_set_.rare() if suppressed else self.feature_set_
         columns = feature_columns(fitted, self.formula_style)

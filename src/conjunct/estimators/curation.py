@@ -251,9 +251,9 @@ class DriftCheck:
     """The compression of new rows by the features of a model.
 
     ``supports`` counts the new rows with each of ``features_``. ``bits`` describe the new rows by
-    the features, ``baseline_bits`` by columns and variables alone. Both use the codes of earlier
-    rows, as in ``score``, without the cost of the features. ``before`` is ``share`` in the
-    earlier rows.
+    the features, and ``baseline_bits`` by columns and variables alone. Both use the codes of
+    earlier rows, as in ``score``, without the cost of the features. ``before`` is ``share`` in
+    the earlier rows.
 
     Examples
     --------

@@ -186,12 +186,12 @@ def _paths(tree: Any, columns: list[int], positive: int | None) -> Iterator[tree
 class CAT(TreeClassifier):
     """CAT: join the conditions of each path of a pruned tree that best predict its class.
 
-    Each iteration grows a decision tree on the current features by information gain and prunes
-    it. FRINGE joins the last two conditions of a path, but CAT searches all subsets of two or more
-    for the conjunction with the largest information gain about the class of the leaf. For a
-    Boolean ``y`` (True and False, or 1 and 0) only paths to leaves that predict true are used, as
-    in `Fringe`. The run ends when the tree, with the classes given the tree, takes no fewer bits
-    than before.
+    Each iteration grows a decision tree on the current features by information gain and prunes it.
+    FRINGE joins the last two conditions of a path, but CAT searches all subsets of two or more for
+    the conjunction with the largest information gain about the class of the leaf. For a Boolean
+    ``y`` (True and False, or 1 and 0) only paths to leaves that predict true are used, as in
+    `Fringe`. The run ends when the tree and the classes given the tree take no fewer bits than
+    before.
 
     Parameters
     ----------

@@ -72,8 +72,8 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
 
     The model is a mixture (latent classes): each group has its own frequencies of tags and of
     values of variables. Fitting starts with one group and splits groups while that shortens the
-    description of the rows, including the parameters of the groups. So the number of groups need
-    not be given. Then ``UFC`` finds chunks within each group, which describe new rows better.
+    description of the rows, including the parameters of the groups. You need not give the number of
+    groups. Then ``UFC`` finds chunks within each group, which describe new rows better.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class RowGroups(NotebookMixin, ClusterMixin, BooleanEstimator):
         Bits to describe the training rows by the groups, and by a single group of independent
         columns and variables.
     stop_reason_ : str
-        Why the search ended.
+        The reason why the search ended.
 
     Examples
     --------

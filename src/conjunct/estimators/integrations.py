@@ -62,9 +62,9 @@ class ExportingEstimator(BooleanEstimator):
         dialect : str, default="duckdb"
             "duckdb", "postgres", "sqlite", "mysql" or another dialect of docs/export.md.
         column_type : {"boolean", "integer", "text"}, optional
-            Type of the columns: Booleans, 0 and 1, or text. The default is Booleans, or any of
-            these in SQLite and MySQL, where any text is false. A model with ``threshold`` compares
-            numbers. A model of raw data reads the types of the training data, or text.
+            Type of the columns: Booleans, 0 and 1, or text. The default is Booleans; SQLite and
+            MySQL then also read 0 and 1, and text. A model with ``threshold`` compares numbers. A
+            model of raw data reads the types of the training data, or text.
         feature_names : {"tags", "formula", "number"}, optional
             Names of the features, by default as in ``transform``; numbers are f0, f1, ….
         keep : sequence of str
@@ -159,9 +159,8 @@ class ExportingEstimator(BooleanEstimator):
     ) -> ModelProto:
         """Return an ONNX model that computes the features. Needs ``conjunct[onnx]``.
 
-        Its input ``columns`` holds the columns of the model as 0 and 1, and so does its output
-        ``features``. The metadata has the names of both as JSON. For pipelines, use
-        ``register_onnx``.
+        Its input ``columns`` and its output ``features`` hold columns and features as 0 and 1. The
+        metadata has the names of both as JSON. For pipelines, use ``register_onnx``.
         """
         from conjunct.export import check_exportable, to_onnx
 

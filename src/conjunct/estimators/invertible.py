@@ -104,12 +104,12 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     def transform(self, X: Any) -> Any:
         """Return the constructed features of the rows of ``X``, in a container of the same kind.
 
-        With ``keep_columns``, the columns come first, then the features of two tags or more.
-        If a row holds a combination of tags that training never saw, some of its tags are in no
-        feature. A warning counts such rows, unless the columns are kept.
-        ``handle_unknown="keep"`` adds a column for each combination; ``chunks`` never loses a tag.
-        For a lazy table (Polars, DuckDB, Ibis or Spark) or a Dask collection, the result is lazy,
-        too, and there is no warning.
+        With ``keep_columns``, the columns come first, then the features of two tags or more. If a
+        row has a combination of tags that was not in the training data, some of its tags are in no
+        feature. A warning counts such rows, unless the columns are kept. ``handle_unknown="keep"``
+        adds a column for each combination; ``chunks`` never loses a tag. For a lazy table (Polars,
+        DuckDB, Ibis or Spark) or a Dask collection, the result is lazy, too, and there is no
+        warning.
         """
         container = self._check_container(X)
         is_lazy = container.lazy is not None or isinstance(container, PartitionedContainer)
@@ -131,9 +131,9 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return the original columns, given the output of ``transform``.
 
         The result is exact for the training rows, and with ``handle_unknown="keep"`` for all
-        possible rows. Features below ``min_support`` are treated as false, and a warning counts
-        the lost cells. With missing cells the result is not exact: a cell may become missing
-        because a partner was. With ``keep_columns`` the kept columns are returned unchanged.
+        possible rows. Features below ``min_support`` are treated as false, and a warning counts the
+        lost cells. With missing cells the result is not exact: a cell may become missing because a
+        partner was missing. With ``keep_columns`` the kept columns are returned unchanged.
         """
         suppressed = self.feature_set_.suppressed
         if suppressed and not self.keep_columns:
@@ -199,8 +199,8 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
     ) -> Any:
         """Return the chunks of each row: its tags, grouped.
 
-        Each tag of a row is in exactly one chunk, even if training never saw the combination.
-        Larger chunks come first. A missing cell is not a tag.
+        Each tag of a row is in exactly one chunk, even if the combination was not in the training
+        data. Larger chunks come first. A missing cell is not a tag.
 
         Parameters
         ----------
@@ -235,10 +235,10 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         """Return minus the mean bits per row of ``X`` in the code of the features.
 
         A higher score means a better description of such rows. Like ``PCA.score``, it works with
-        ``cross_val_score`` and ``GridSearchCV``. The code is complete: it includes absent tags,
-        and the probabilities of all possible rows sum to 1. Larger features are encoded first,
-        each in the rows where no true feature excludes it, by its share of such rows in training
-        and ``check_drift``, smoothed by ½. The cost of the features is not included.
+        ``cross_val_score`` and ``GridSearchCV``. The code is complete: it includes absent tags, and
+        the probabilities of all possible rows sum to 1. Larger features are encoded first. A
+        feature is encoded in the rows where no true feature excludes it, by its share of such rows
+        in training and ``check_drift``, smoothed by ½. The cost of the features is not included.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ class InvertibleConstructor(NotebookMixin, FeatureConstructor):
         return super()._name_features(features, kind)
 
     def _count_unseen(self, store: Columns) -> int:
-        """Count the rows with a complete combination that training never saw."""
+        """Count the rows with a complete combination that was not in the training data."""
         full, n_seen = self.feature_set_.with_unseen, len(self.feature_set_.features)
         unseen = full.features[n_seen:]
         if not unseen:

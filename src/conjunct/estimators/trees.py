@@ -343,9 +343,9 @@ class UFringe(TreeBasedConstructor):
     each path from the root to a leaf. It never removes features, so the set grows and overlaps,
     unlike that of `UFC`.
 
-    A conjunction is new unless the same two literals were joined before, in either order. So two
-    features may have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a literal,
-    as the paper describes. ``drop_redundant=True`` drops such features.
+    A conjunction is new unless the same two literals were joined before, in either order. Two
+    features may therefore have the same formula, ``(a ∧ b) ∧ c`` and ``a ∧ (b ∧ c)``, or repeat a
+    literal, as the paper describes. ``drop_redundant=True`` drops such features.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ class UFringe(TreeBasedConstructor):
     missing : {"raise", "false"}, default="false"
         Refuse missing cells (NaN, None, null), or treat them as false.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
-        How feature names are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+        Style of feature names: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0

@@ -87,9 +87,9 @@ class UFC(CuratingConstructor):
         Column names of ``transform``: ``chair + dining table`` and ``person (rest)``, or the
         exact ``chair ∧ dining table`` and ``person ∧ ¬(…)``.
     handle_unknown : {"warn", "keep"}, default="warn"
-        How ``transform`` treats combinations that training never saw: warn with the number of
-        rows, or add a column for each combination, so that ``inverse_transform`` is exact for all
-        possible rows.
+        Treatment of combinations that were not in the training data: ``transform`` warns with the
+        number of rows, or adds a column for each combination, so that ``inverse_transform`` is
+        exact for all possible rows.
     keep_columns : bool, default=False
         Make ``transform`` return the columns first, then the features of two tags or more, for
         models that can weigh both. Features of one tag, such as ``person (rest)``, are redundant
@@ -108,7 +108,7 @@ class UFC(CuratingConstructor):
         Store columns as one bit per cell, or as lists of rows, for many rare columns. ``"auto"``:
         the faster one that fits in memory (docs/scale.md). The result does not depend on it.
     formula_style : {"unicode", "ascii", "latex"}, default="unicode"
-        How formulas are written: ``sky ∧ ¬building`` or ``sky & ~building``.
+        Style of formulas: ``sky ∧ ¬building`` or ``sky & ~building``.
     n_jobs : int, optional
         Threads for counting; −1 for all processors. The result does not depend on it.
     verbose : int, default=0
@@ -126,7 +126,7 @@ class UFC(CuratingConstructor):
     krimp_length_, krimp_baseline_ : float
         The same in Krimp's code, which ``"bits"`` minimises.
     stop_reason_ : str
-        Why the run ended, and if nothing was constructed, a remedy.
+        The reason why the run ended and, if nothing was constructed, a remedy.
     threshold_ : float or None
         Cutoff that the measure of a pair must exceed, or that its correlation must reach with
         ``"risk"``. None if it depends on the data (see ``get_rules``).
@@ -196,7 +196,7 @@ class UFC(CuratingConstructor):
         """Estimate the time and memory of a fit on ``X``.
 
         A pairwise search is estimated from the first count and five merges per column, but at
-        most 4,000; the true number is between none and about fifteen per column. A batch search
+        most 4,000; the true number is between 0 and about 15 per column. A batch search
         is estimated from its first iteration; later ones take longer.
 
         Raises

@@ -64,7 +64,7 @@ class UFCPath(InvertibleConstructor):
         range), ``iterations``, ``settled_from`` (from this λ on, more iterations change nothing),
         ``n_features``, ``length``, ``oi``, ``c0``, ``rms``, ``distance``.
     front_ : tuple of Solution
-        The solutions that no other beats in both OI and C0, by rising C0.
+        The solutions that no other solution beats in both OI and C0, by rising C0.
     closest_point_ : Solution
         The solution in use. Ties: fewer features, then the smaller λ.
     complete_ : bool

@@ -56,8 +56,8 @@ class Explanation:
     Attributes
     ----------
     pattern : str
-        The tags that the feature asserts, as text. "(rest)" means that larger chunks took some of
-        its rows. Empty for a feature that replaced no other.
+        The tags that the feature asserts, as text. "(rest)" means that larger chunks contain some
+        of its rows. Empty for a feature that replaced no other.
     feature, simplified, english : str
         The formula as constructed, its shortest form, and the shortest form in words. All three
         are true in the same rows. Formulas of more than 1,000 literals are not written out.
@@ -69,7 +69,7 @@ class Explanation:
         The two features it was made from, with patterns in place of long formulas. ``r`` and
         ``p_value`` are theirs if they were joined because they correlate.
     evidence : float or None
-        Bits by which all rows speak for the tags being together rather than by chance.
+        Bits that support "together" over "by chance", in all rows.
     lift, sentence : float or None, str
         For joined tags: observed divided by expected joint rows, and the finding in words.
     present, absent, mixed : tuple of str
@@ -322,8 +322,8 @@ def find_nearest(
 class Formulas:
     """The features of a model as ``built``, and their ``expressions`` in one form.
 
-    ``equivalent`` says where the formulas agree with the features: always, or only on the training
-    data. In the second case do not apply them to new rows.
+    ``equivalent`` states whether the formulas agree with the features always or only on the
+    training data. In the second case do not apply them to new rows.
     """
 
     form: Form
@@ -384,7 +384,8 @@ def ancestry(
 ) -> str:
     """Write all ancestors of a feature, each step once: text, a Mermaid chart or a Graphviz graph.
 
-    Names are escaped, so none can inject syntax into the graph. Dashed edges are negations.
+    Names are escaped, so that they cannot change the syntax of the graph. Dashed edges are
+    negations.
     """
     if format not in get_args(GraphFormat):
         formats = ", ".join(map(repr, get_args(GraphFormat)))
@@ -523,7 +524,7 @@ def ancestry_graph(
 def layer_graph(
     roles: Mapping[int, NodeRole], edges: Sequence[Edge], left_out: int
 ) -> AncestryGraph:
-    """Place nodes to the right of their parents and near their neighbours: few lines cross."""
+    """Place nodes to the right of their parents and near their neighbours, to cross few lines."""
     levels = dict.fromkeys(roles, 0)
     is_moved = True
     while is_moved:

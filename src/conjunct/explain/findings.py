@@ -62,11 +62,12 @@ class Finding:
     part_rows : tuple of two int
         Rows that have all tags of each part.
     evidence : float
-        Bits by which all rows speak for "together" rather than "by chance".
+        Bits that support "together" over "by chance", in all rows.
     otherwise : str
         The other value, if the first part is one of two values and each row has one of them.
     part_of : Finding or None
-        The larger chunk whose strongest part this is. It has at least half of these rows.
+        The larger chunk that has this finding as its strongest part. It has at least half of these
+        rows.
     folded : tuple of Finding
         Findings that this one represents, strongest first: the larger chunk, its other parts, and
         findings about the same variables.
@@ -226,7 +227,7 @@ def finding_columns(findings: Sequence[Finding]) -> dict[str, list[Any]]:
 
 @lru_cache(maxsize=2)  # a report calls it five times, and feature sets do not change
 def every_finding(feature_set: FeatureSet) -> tuple[Finding, ...]:
-    """Return all chunks that are together more often than by chance, most evidence first."""
+    """Return the chunks that occur more often than by chance, most evidence first."""
     tables = feature_set.pattern_tables
     if not tables:
         return ()
@@ -275,7 +276,7 @@ def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
 
 
 def other_values(feature_set: FeatureSet) -> dict[str, str]:
-    """Return the other value of each value, for variables with two values, one in each row."""
+    """Return the other value of each value, for variables with one of two values in each row."""
     names, n_rows = feature_set.lineage.primitives, feature_set.n_rows
     rows = dict(zip(names, feature_set.primitive_supports, strict=True))
     counts = feature_set.lineage_counts or ((0, n_rows),) * len(names)
@@ -433,8 +434,8 @@ def _merge_copies(
 class FeatureFacts:
     """A constructed feature: its number in the lineage, its tags, and its number of rows.
 
-    ``is_rest`` means that larger chunks took some of its rows. ``evidence`` is None if its tags
-    were never joined, or are not together more often than by chance.
+    ``is_rest`` means that larger chunks contain some of its rows. ``evidence`` is None if its tags
+    were never joined, or do not occur together more often than by chance.
     """
 
     number: int

@@ -85,7 +85,7 @@ class GroupCounts(NamedTuple):
         return [int(row.argmax()) for row in equal[has_copy]]
 
     def p_values(self, tested: NDArray[np.bool_], totals: Integers) -> NDArray[np.float64]:
-        """Compute one-sided p-values of Fisher's exact test: more often true in the group.
+        """Compute one-sided p-values of Fisher's exact test for features more common in the group.
 
         ``totals`` are the rows of all groups in which each feature is true.
         """
@@ -99,8 +99,8 @@ class Mark:
     """A tag or chunk that is much more common in a group than outside it, or much rarer.
 
     ``rows`` and ``rows_outside`` have all of the tags; ``share`` and ``share_outside`` refer to the
-    rows in which the tags are known. ``evidence`` is the bits by which all rows speak for a
-    difference rather than for chance. ``is_absent`` means that it is rarer in the group.
+    rows in which the tags are known. ``evidence`` is the number of bits that support a difference
+    over chance, in all rows. ``is_absent`` means that it is rarer in the group.
     """
 
     tags: tuple[str, ...]

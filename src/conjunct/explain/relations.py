@@ -249,7 +249,7 @@ def implication_graph(
 def propose_changes(
     data: BooleanData, spellings: Iterable[Proposal], relations: Iterable[Relation]
 ) -> list[Change]:
-    """Propose how to clean up the tags of the data."""
+    """Propose changes that clean up the tags of the data."""
     columns: Columns = data.columns
     place = {name: k for k, name in enumerate(data.names)}
 
@@ -284,7 +284,7 @@ def propose_changes(
 
 
 def apply_changes(data: BooleanData, changes: Sequence[Change]) -> BooleanData:
-    """Add implied tags and drop empty and vacuous ones; merges were applied as spellings before."""
+    """Add implied tags and drop empty and vacuous ones. Spellings must already be merged."""
     columns: Columns = data.columns
     lines = list(columns.raw_columns)
     place = {name: k for k, name in enumerate(data.names)}

@@ -137,10 +137,10 @@ def _quote_tag(tag: str) -> str:
 def english(expression: Expression) -> str:
     """Put a formula into words, in one line. Simplified formulas give shorter lines.
 
-    The line is true exactly where the formula is. Names such as ``colour = red`` become statements,
-    and codes such as ``F7`` become a list; otherwise the first name comes first and the rest
-    describe it. "No" denies only the next name, and ``;`` means "and". Names that look like words
-    of the sentence are in quotes.
+    The line is true in exactly the same rows. Names such as ``colour = red`` become statements,
+    and codes such as ``F7`` become a list; otherwise the other names describe the first one. "No"
+    denies only the next name, and ``;`` means "and". Names that look like words of the sentence are
+    in quotes.
 
     Examples
     --------

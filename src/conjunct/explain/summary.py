@@ -27,7 +27,7 @@ from conjunct.memory import byte_text
 MEANINGS = {
     "(rest)": "the rows that are in no larger chunk",
     "recurrence": "share of changed data sets in which the feature was constructed again",
-    "evidence": 'bits by which all rows speak for "together" rather than "by chance"',
+    "evidence": 'bits that support "together" over "by chance", in all rows',
     "length": "number of literals in the formula",
     "iteration": "the iteration that made the feature; 0 for a column of the data",
     "r": "correlation of the two features that were joined",
@@ -66,7 +66,7 @@ _FAMILY = {
     "Fringe": "Each iteration grew a decision tree on the current features and joined the {} "
     "conditions of every path.",
     "CAT": "Each iteration grew a decision tree on the current features. In every path it joined "
-    "the conditions whose conjunction says most about the class of the leaf.",
+    "the conditions whose conjunction best predicts the class of the leaf.",
     "ID2of3": "The decision tree has tests of the form: at least m of some literals are true. "
     "Literals were added one by one while the information gain rose.",
     "XofN": "The tests of the decision tree count how many of some literals are true. The "
@@ -408,25 +408,25 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
         order = "One pair was joined at a time: the one with the most evidence."
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
         why = (
-            f'The evidence of a pair is the number of bits by which the rows speak for "together" '
-            f'rather than "by chance". It is computed for the features at that point and for all '
-            f"rows that have their tags; the smaller number counts. A pair was joined if its "
-            f"evidence was more than {times}what the merge costs."
+            f'The evidence of a pair is the number of bits that support "together" over "by '
+            f'chance". It is computed for the features at that point and for all rows that have '
+            f"their tags; the smaller number counts. A pair was joined if its evidence exceeded "
+            f"{times}the cost of the merge."
         )
     elif isinstance(criterion, ufc.Bits):
         order = (
             f"Of the pairs that may be joined, {'the one' if one_by_one else 'those'} that "
             f"shortened the description of the data most came first. The description consists of "
-            f"all cells in the code of the features, and of the features."
+            f"the features and of all cells in their code."
         )
-        why = "Any pair that is true together more often than by chance (r > 0) may be joined."
+        why = "Any pair that occurs together more often than by chance (r > 0) may be joined."
         if criterion.alpha is not None:
             by = _CORRECTIONS.get(criterion.correction or "")
             corrected = f", with {by} correction" if by else ""
             line = f", p ≤ {probability(fitted.merges[0].threshold)} here" if fitted.merges else ""
             why = (
-                f"A pair may be joined if both are true together more often than by chance (r > 0) "
-                f"and the p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is "
+                f"A pair may be joined if it occurs together more often than by chance (r > 0) and "
+                f"the p-value of {_TESTS[criterion.test]} is at most a cutoff. The cutoff is "
                 f"set once for all pairs of columns, at α = {criterion.alpha:g}{corrected}{line}."
             )
     elif isinstance(criterion, ufc.Risk):

@@ -34,7 +34,7 @@ class Dialect:
     folds_case: bool = True
     """True if the names of two columns must not differ only in case."""
     keeps_steps: Literal["hint", "limit", "sample"] | None = None
-    """How to keep the database from merging the steps of a query again, if it can be done."""
+    """The way to keep the database from merging the steps of a query, if there is one."""
     most_columns: int | None = None
     """Maximum number of columns of a query."""
     most_in_table: int | None = None

@@ -105,7 +105,7 @@ Check = Flag | OneOf | Interval | PartOneOf | HasTag
 def checks_of(rules: Sequence[ColumnRule]) -> dict[str, Check]:
     """Return the check behind each feature of a Binarizer.
 
-    In a missing cell all checks of the column are missing; in an unknown word all are false.
+    For a missing cell, all checks of the column are missing; for an unknown word, all are false.
     """
     return {
         name: check

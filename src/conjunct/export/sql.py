@@ -70,7 +70,7 @@ def to_sql(
 
     The parameters are those of ``UFC.to_sql``, and four more: numbers above ``cut`` are true;
     ``raw`` has the checks of raw columns behind the primitives; ``fill`` treats missing cells as
-    false; ``nan`` says that Boolean columns may be numbers with NaN, which DuckDB reads as true.
+    false; ``nan`` means that Boolean columns may be numbers with NaN, which DuckDB reads as true.
 
     Steps compute shared parts of formulas once if the statement becomes shorter. Each step keeps
     only the columns that later steps use. Formulas of more than 12 literals always become steps,

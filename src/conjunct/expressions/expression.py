@@ -322,7 +322,7 @@ class Or(_Connective):
 
 
 class Counted(Expression):
-    """A condition on how many of two or more expressions are true: `AtLeast` or `Exactly`."""
+    """A condition on the number of true expressions among two or more: `AtLeast` or `Exactly`."""
 
     __slots__ = ("_sorted", "number", "operands")
     __match_args__ = ("number", "operands")

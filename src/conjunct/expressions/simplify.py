@@ -123,7 +123,7 @@ def to_dnf(expression: Expression) -> Expression:
     """Return an equivalent disjunction of conjunctions of literals.
 
     Up to `MAX_VARIABLES` primitives, no term or literal is redundant. Larger formulas are
-    multiplied out, without terms that imply another. More than `MAX_TERMS` terms are an
+    multiplied out, without terms that imply another. More than `MAX_TERMS` terms raise an
     `InputError`.
     """
     built, names = _reduce(expression)

@@ -109,8 +109,8 @@ _NOTATIONS: dict[Style, _Notation] = {
 def render(expression: Expression, style: Style = "unicode") -> str:
     r"""Render a formula in its original order, with nested conjunctions flattened.
 
-    A conjunction inside a disjunction has parentheses, and so has the reverse, so readers need no
-    precedence rules. The operands of a count are in braces.
+    Conjunctions in disjunctions, and disjunctions in conjunctions, have parentheses, so readers
+    need no precedence rules. The operands of a count are in braces.
 
     Parameters
     ----------
@@ -249,9 +249,9 @@ def _latex_name(name: str) -> str:
 def pattern_text(pattern: Sequence[str], *, is_rest: bool = False, keep_order: bool = False) -> str:
     """Render a pattern: the primitives that a feature asserts, without those that it denies.
 
-    ``is_rest`` marks a feature that lost rows to larger chunks. Ambiguous names are quoted, so
-    different patterns have different texts. ``parse`` cannot read patterns, because they omit the
-    denied primitives.
+    ``is_rest`` marks a feature if larger chunks contain some of its rows. Ambiguous names are
+    quoted, so different patterns have different texts. ``parse`` cannot read patterns, because they
+    omit the denied primitives.
 
     Examples
     --------

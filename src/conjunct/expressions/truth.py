@@ -136,7 +136,7 @@ def irredundant_cubes(lower: int, upper: int, n_variables: int) -> list[Cube]:
 
     This is Minato's construction (after Morreale). It first splits off cubes that need the last
     variable or its negation, then covers the remaining cases without this variable. More than
-    `MAX_TERMS` cubes are a `TooManyTermsError`.
+    `MAX_TERMS` cubes raise a `TooManyTermsError`.
     """
     known: dict[tuple[int, int, int], tuple[list[Cube], int]] = {}
 

@@ -84,11 +84,11 @@ class CodeCounts(NamedTuple):
     """The counts for the code of some rows; counts of parts can be summed.
 
     ``features`` has four lines: the rows in which each feature is asked for with its first
-    probability, those of them in which it is true, and both for the second probability. Its columns
-    are the rests of the primitives after all merges, then those of the features of each merge.
-    ``columns`` has the same counts of the primitives without merges. ``patterns`` has for each
-    merge the rows in which both patterns are known, and those with all tags of the left pattern, of
-    the right pattern, and of both.
+    probability, those of them in which it is true, and the same two numbers for the second
+    probability. Its columns are the rests of the primitives after all merges, then those of the
+    features of each merge. ``columns`` has the same counts of the primitives without merges.
+    ``patterns`` has for each merge the rows in which both patterns are known, and those with all
+    tags of the left pattern, of the right pattern, and of both.
     """
 
     features: Counts
@@ -101,7 +101,7 @@ class CodeCounts(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Per feature (line) and row: is it true, and is it asked for with which probability?
+    """For each feature (line) and row: its value, and which probability it is asked for with.
 
     ``second`` is ``None`` if there are no variables.
     """
@@ -441,7 +441,7 @@ class RowCode:
 
 
 def answer_bits(counts: Counts) -> Floats:
-    """Return the bits of the answers no and yes, for all first and then all second questions."""
+    """Return the bits of the answers no and yes, for all first, then for all second questions."""
     first, first_yes, second, second_yes = counts
     # all second questions share one probability
     asked = np.concatenate([first, np.full_like(second, second.sum())])
@@ -459,7 +459,7 @@ def bits_of_rows(counts: Counts, known: Counts) -> float:
 
 
 def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) -> float:
-    """Return the bits of a code's own numbers, one per column, and of its merges.
+    """Return the bits of the numbers of a code, one per column, and of its merges.
 
     ``n_occurring`` of the columns are true in at least one row.
     """
@@ -468,11 +468,11 @@ def bits_of_model(n_merges: int, n_rows: int, n_columns: int, n_occurring: int) 
 
 
 def merge_cost(n_rows: int, n_columns: int, k: int) -> float:
-    """Return the bits that the k-th merge costs: one more number, and naming the pair.
+    """Return the bits that the k-th merge costs, for one more number and the name of the pair.
 
     ``n_columns`` is the number m of columns that are true in at least one row. Before the k-th
-    merge there are at most m + k − 1 features and so N = (m + k − 1)(m + k − 2)/2 pairs. The order
-    of merges carries no information, so the k-th merge costs log₂(N/k) and not log₂ N.
+    merge there are at most m + k − 1 features, which make N = (m + k − 1)(m + k − 2)/2 pairs. The
+    order of merges carries no information, so the k-th merge costs log₂(N/k) and not log₂ N.
 
     Examples
     --------
@@ -598,7 +598,7 @@ def round_savings(saved: Floats) -> Floats:
 
 
 def largest_rise(total: float, n_used: int, joint: int, added: int, largest_joint: int) -> float:
-    """Return an upper bound of how much a merge increases the savings of other pairs.
+    """Return an upper bound of the increase of other pairs' savings by a merge.
 
     The merge has a joint count and adds ``added`` features. S falls, so every pair saves less, but
     the code table changes, so a pair may save a little more. For a pair with joint count a that

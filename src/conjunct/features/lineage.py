@@ -130,9 +130,9 @@ class Lineage:
     def conjoin_pair(
         self, left: int, right: int, occur: tuple[object, object, object]
     ) -> tuple[int | None, int | None, int | None]:
-        """Make those of ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j`` that occur, which must be new.
+        """Create ``i ∧ j``, ``¬i ∧ j`` and ``i ∧ ¬j``, except those that do not occur.
 
-        Return their numbers, ``None`` for the others.
+        All of them must be new. Return their numbers, or ``None`` where nothing was created.
         """
         lengths, both, right_only, left_only = self.all_lengths, *occur
         new, length = len(lengths), lengths[left] + lengths[right]
@@ -151,7 +151,7 @@ class Lineage:
         return numbers[0], numbers[1], numbers[2]
 
     def make(self, made: Made) -> int:
-        """Return the number of the feature made of these parts, and create it if it is new."""
+        """Return the number of the feature with these parts, and create it if it is new."""
         if not isinstance(made, Tally):
             return self.conjoin(*made)
         number = self._numbers.get(made)
@@ -283,7 +283,7 @@ class Lineage:
         return [x for x in made if x >= 0]
 
     def denies(self, number: int) -> bool:
-        """Return True if a feature is ``f ∧ ¬g``, and so the rest of the pattern of f.
+        """Return True if a feature is ``f ∧ ¬g``, which is the rest of the pattern of f.
 
         ``f ∧ g`` is not a rest, even if f or g is one: it is true in all rows with its pattern.
         """

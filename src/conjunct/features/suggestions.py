@@ -8,8 +8,9 @@ no rows. A sample of rows then calibrates predictions as probabilities: it shows
 true for each prediction, which is made without that row. A doubtful tag is judged by the curve of
 tags with similar frequencies.
 
-Tags are in the order of their names, and the sample is chosen and ordered by hashes of rows. So
-the order of rows and columns, partitions, and weights instead of repeated rows change no digit.
+Tags are in the order of their names, and the sample is chosen and ordered by hashes of rows. The
+result is therefore the same for any order of rows and columns, any partitions, and weights instead
+of repeated rows.
 """
 
 from __future__ import annotations
@@ -240,7 +241,7 @@ class Suggester:
     def _write(
         self, true: Mask, rows: Positions, places: Positions, scores: Floats, sign: int
     ) -> Iterator[list[Suggestion]]:
-        """Yield the suggestions of each row: some tags, and what speaks for them."""
+        """Yield the suggestions of each row: tags, scores and reasons."""
         names = map(self.counts.tags.__getitem__, places.tolist())
         reasons = self._reasons(true, rows, places, sign)
         every = [*map(Suggestion, names, scores.tolist(), reasons)]
@@ -251,15 +252,15 @@ class Suggester:
     def _reasons(
         self, true: Mask, rows: Positions, places: Positions, sign: int
     ) -> Iterator[tuple[str, ...]]:
-        """Yield, for the tags in some places, those that speak most for them in their rows.
+        """Yield the strongest tags in favour of each tag (``sign`` 1) or against it (−1).
 
-        For a tag (``sign`` 1): by the weights. Against it (−1): those in whose rows the tag is
-        rarer than in all rows, the surest first.
+        Tags in favour are ranked by weight. Tags against are those in whose rows the tag is rarer
+        than in all rows, most certain first.
         """
         _, tags = np.nonzero(true)
         n_tags = true.sum(axis=1)
         starts = np.cumsum(n_tags) - n_tags
-        # of as many at once as there are cells in a block of rows
+        # limit the memory of a step to about that of a block of rows
         before = np.cumsum(n_tags[rows])
         n_parts = int(before[-1]) // _CELLS_AT_ONCE + 1 if len(rows) else 0
         edges = np.searchsorted(before, _CELLS_AT_ONCE * np.arange(n_parts))
@@ -268,27 +269,27 @@ class Suggester:
             which = np.repeat(np.arange(stop - start), n_tags[some])
             ends = np.cumsum(n_tags[some])
             there = tags[np.arange(len(which)) + (starts[some] - ends + n_tags[some])[which]]
-            said = self._say(there, own[which], sign)
-            rounded = np.round(said, 9)
-            speaks = np.flatnonzero((rounded > 0) & (there != own[which]))
-            # equal ones by name
-            speaks = speaks[np.lexsort((-rounded[speaks], which[speaks]))]
-            which = which[speaks]
+            strength = self._strengths(there, own[which], sign)
+            rounded = np.round(strength, 9)
+            found = np.flatnonzero((rounded > 0) & (there != own[which]))
+            # ties by name
+            found = found[np.lexsort((-rounded[found], which[found]))]
+            which = which[found]
             rank = np.arange(len(which)) - np.searchsorted(which, which)
-            first = (rank < _REASONS) & (said[speaks] > 1e-9)
-            names = [*map(self.counts.tags.__getitem__, there[speaks[first]].tolist())]
+            first = (rank < _REASONS) & (strength[found] > 1e-9)
+            names = [*map(self.counts.tags.__getitem__, there[found[first]].tolist())]
             ends = np.searchsorted(which[first], np.arange(stop - start + 1))
             for one, other in pairwise(ends.tolist()):
                 yield tuple(names[one:other])
 
-    def _say(self, there: Positions, places: Positions, sign: int) -> Floats:
-        """Return what tags say for others (``sign`` 1), or against them (−1)."""
+    def _strengths(self, there: Positions, places: Positions, sign: int) -> Floats:
+        """Return the strengths of tags as reasons for other tags (``sign`` 1) or against (−1)."""
         if sign > 0:
             return self.weights[there, places]
         rows = self._gram[there, there]
-        said: Floats = self.counts.shares[places] * np.sqrt(rows)
-        said -= self._gram[there, places] / np.sqrt(np.maximum(rows, 1e-12))
-        return said
+        strength: Floats = self.counts.shares[places] * np.sqrt(rows)
+        strength -= self._gram[there, places] / np.sqrt(np.maximum(rows, 1e-12))
+        return strength
 
     def _predict_without(self, true: Mask, known: Mask | None) -> Floats:
         """Return the predictions of regressions on all rows except the predicted row."""
@@ -358,9 +359,9 @@ def choose_ridge(counts: TagCounts) -> float:
 
 
 def _take_first(values: Floats, k: int) -> tuple[Positions, Positions]:
-    """Return the rows and places of the k largest finite values of each row, the largest first."""
+    """Return the rows and places of the k largest finite values of each row, largest first."""
     k = min(k, values.shape[1])
-    # equal ones by name
+    # ties by name
     keys = np.round(values, 9) - 1e-14 * np.arange(values.shape[1])
     first = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), int)
     first = np.take_along_axis(

@@ -129,7 +129,7 @@ class BooleanCells:
         self._values: list[Bits] = []
         self._known: list[Bits | None] = []
         self.seen = False
-        """True once some cell was not empty."""
+        """True after a cell that is not empty."""
 
     def read(self, cells: pl.Series) -> tuple[Mask, Mask | None] | None:
         """Return which cells are true, and which are missing. Return None if one is not Boolean."""
@@ -148,9 +148,9 @@ class BooleanCells:
         return read
 
     def line(self, n_rows: int) -> tuple[Bits, Bits | None]:
-        """Return the cells kept as bits, and where they are known if some are missing.
+        """Return the kept cells as bits, and the known cells if some are missing.
 
-        All batches but the last must have had multiples of 8 rows.
+        All batches except the last one must have multiples of 8 rows.
         """
 
         def join(parts: Sequence[Bits]) -> Bits:
@@ -206,7 +206,7 @@ def _read_booleans(cells: pl.Series) -> tuple[Mask, Mask | None] | None:
 
 @dataclass(frozen=True)
 class TagBatch:
-    """Some rows of tags: ``rows``, counted from the first one, and ``tags`` are pairs."""
+    """Some rows of tags: pairs of ``rows``, counted from the first one, and ``tags``."""
 
     n_rows: int
     rows: NDArray[np.int64]
@@ -217,7 +217,7 @@ class TagBatch:
 
 
 class NumbersError(InputError):
-    """A file of tags holds numbers."""
+    """A file of tags contains numbers."""
 
 
 class BadCellError(Exception):
@@ -243,7 +243,7 @@ def split_cells(cells: Sequence[Any], split: Split) -> tuple[NDArray[np.int64], 
 
 
 def find_splitter(cells: Sequence[str], separator: str | None, otherwise: Split) -> Split:
-    """Return a function that splits cells at the separator, as JSON, or at one that occurs."""
+    """Return a function that splits cells at the separator, as JSON, or at a separator in them."""
     if separator is None:
         filled = [cell for cell in cells if cell.strip()]
         if filled and all(cell.lstrip().startswith("[") for cell in filled):

@@ -115,7 +115,7 @@ class Checkpoint:
         self._next = ended + _SHARE * (ended - begun)
 
     def wrong_run(self, why: object) -> InputError:
-        """Return the error that this run cannot continue from the file."""
+        """Return the error for a file from which this run cannot continue."""
         return InputError(
             f"{self.path} is the checkpoint of another run ({why}): remove it, or name another file"
         )

@@ -96,7 +96,7 @@ def text_file(file: Path) -> Path:
 
 
 def describe_text(file: Path) -> str | None:
-    """Describe how the text of a file was converted, if it was."""
+    """Describe the conversion of the text of a file, if there was one."""
     note = _find_text(file)[1]
     return f"{file} {note}" if note else None
 
@@ -198,7 +198,7 @@ def _find_encoding(file: Path, start: bytes) -> str | None:
 
 
 def utf8_error(file: Path) -> InputError:
-    """Return the error that a file is not UTF-8, with the line."""
+    """Return the error for a file that is not UTF-8, with the line."""
     with plain_file(file).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -225,7 +225,7 @@ def estimate_rows(file: Path, n_rows: int, n_bytes: int) -> int | None:
 
 
 def refuse_dense(file: Path, n_rows: int, n_columns: int) -> None:
-    """Refuse a table that is small only in its file, which omits empty cells."""
+    """Refuse a table that is small in its file, which omits empty cells, but large in memory."""
     if n_rows * n_columns > _MOST_CELLS:
         raise InputError(
             f"{file}: {n_rows:,} rows of {n_columns:,} columns are too many cells for this kind "

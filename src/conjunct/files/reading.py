@@ -120,7 +120,7 @@ def read_boolean(
         Column that holds the tags of a row: ``water;tree``, ``["water", "tree"]``, or a list. Other
         columns become features too, and the tags are then named ``column: tag``.
     null_values : sequence of str
-        Words for missing cells. Empty cells are always missing; so are words such as ``n/a`` in
+        Words for missing cells. Empty cells are always missing, like words such as ``n/a`` in
         columns of numbers, dates, and yes or no.
     tag_separator : str, optional
         Separator of the tags in a cell of the column ``tags``.
@@ -129,7 +129,8 @@ def read_boolean(
     table : str, optional
         Table of a database that has several.
     header : bool, optional
-        True if the first line of a text file has the column names. By default, its cells decide.
+        True if the first line of a text file has the column names. By default, this is inferred
+        from its cells.
     binarizer : Binarizer, optional
         Makes other columns Boolean. It is fitted first if necessary.
     cleaner : TagCleaner, optional
@@ -337,7 +338,7 @@ def look(
         about = "; ".join(rule.describe() for rule in made)
         kind, option = _describe_rules(name, made)
         if not made:
-            about = dropped.get(name, "as asked for")
+            about = dropped.get(name, "as requested")
             # no reading makes features from a column with a single value
             is_other = name in dropped and not about.startswith("every ")
             option = f"--categorical {name!r}" if is_other else ""
@@ -500,7 +501,7 @@ class Survey:
     progress: Progress | None = None
     memory: int | None = None
     wanted: Callable[[str], bool] = lambda name: True
-    """Returns True for the wanted ones of the chosen columns."""
+    """Returns True for the wanted columns among the chosen ones."""
     columns: list[str] = field(default_factory=list)
     n_rows: list[int] = field(default_factory=list)
     ways: list[int] = field(default_factory=list)

@@ -218,7 +218,7 @@ def stream(
         Files with the same columns, or with tags, in the order of the rows.
     memory : str or int, optional
         Memory limit of the process during a fit: ``"500MB"``, ``"2GiB"``, or bytes. The default is
-        the memory already used, and half of the free memory.
+        the memory already used plus half of the free memory.
     binarizer, cleaner, progress
         As in :func:`read_boolean`.
     **reading

@@ -44,7 +44,7 @@ def check_target(path: StrPath) -> Path:
 
 
 def check_page_target(path: StrPath) -> Path:
-    """Check the target of a page for a browser, which must be called .html or .htm."""
+    """Check the target of a page for a browser, whose name must end in .html or .htm."""
     target = check_target(path)
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a report is a page for a browser: name it .html")

@@ -223,9 +223,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """A feature, and the ``share`` of the runs on changed data that found it again.
+    """A feature, and the ``share`` of the runs on changed data in which it recurs.
 
-    With ``criterion="evidence"`` or ``"bits"``, a feature is its chunk, whatever tags it denies.
+    With ``criterion="evidence"`` or ``"bits"``, a feature is its chunk, regardless of the tags that
+    it denies.
     """
 
     feature: str

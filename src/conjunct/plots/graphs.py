@@ -58,7 +58,7 @@ def plot_ancestry(
     model : UFC, UFCPath, UFringe, Fringe, CAT, ID2of3 or XofN
         Fitted.
     feature : int, str or Expression, optional
-        The only feature to draw: its position in ``features_``, its formula, or the text of it.
+        The only feature to draw: its position in ``features_``, its formula, or its text.
     max_nodes : int, default=80
         Maximum number of nodes; the strongest or most common features are shown.
 
@@ -176,7 +176,7 @@ def plot_network(
     model : UFC or UFCPath
         Fitted, with at least one chunk.
     max_tags : int, default=40
-        Maximum number of tags, those that share chunks in most rows.
+        Maximum number of tags, those that share chunks in the most rows.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class Network:
 
 
 def draw_network(feature_set: FeatureSet, max_tags: int) -> Network:
-    """Lay out the tags that share chunks in most rows."""
+    """Lay out the tags that share chunks in the most rows."""
     names = feature_set.lineage.primitives
     position = {name: k for k, name in enumerate(names)}
     together: Counter[tuple[int, int]] = Counter()

@@ -35,7 +35,7 @@ _TEXT_LENGTH = 300
 class FeatureLine:
     """A feature, named by its tags or its formula; ``data`` is for the script.
 
-    ``recurrence`` is the share of runs on changed data that found it again.
+    ``recurrence`` is the share of runs on changed data in which it recurs.
     """
 
     name: str

@@ -111,7 +111,7 @@ def list_findings(shown: ModelOnRows, thumbnails: Thumbnails) -> tuple[ShownFind
             anchor = "vocabulary" if chunks else f"feature-{one.number}"
             if tags in chunks:
                 anchor = page.anchor_of(tags)
-            sentence = "These columns say the same." if shown.summary.copies else ""
+            sentence = "These columns contain the same information." if shown.summary.copies else ""
             if not shown.by_pattern:
                 sentence = shorten(english(shown.short_form(one.number)), 2 * page.NAME_LENGTH)
         # the best example is not used yet and has about three other tags

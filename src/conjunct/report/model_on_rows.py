@@ -112,7 +112,7 @@ class ModelOnRows:
 
     @cached_property
     def lineage_supports(self) -> dict[int | None, int]:
-        """The rows of each feature of the lineage; with missing cells, the rows shown count."""
+        """The rows of each feature of the lineage; with missing cells, among the rows shown."""
         fitted = self.model.feature_set_
         supports = supports_of_lineage(fitted)
         if supports is not None:
@@ -139,7 +139,7 @@ class ModelOnRows:
         return self._texts[key]
 
     def short_form(self, number: int) -> Expression:
-        """Return a shorter formula, equivalent on the training rows if shown, or else always."""
+        """Return a shorter formula, equivalent on the training rows if shown, otherwise always."""
         if number not in self._short_forms:
             short = built = self.model.feature_set_.lineage.expression(number)
             names = built.primitives

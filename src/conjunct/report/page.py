@@ -110,7 +110,7 @@ def anchor_of(tags: Iterable[str]) -> str:
 
 
 def embed(data: dict[str, Any]) -> Markup:
-    """Return JSON that cannot end the script element, whatever names it contains."""
+    """Return JSON that cannot end the script element, regardless of the names in it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

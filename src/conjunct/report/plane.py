@@ -84,7 +84,7 @@ class Plane:
 
 
 def follow_plane(shown: ModelOnRows) -> Plane | str:
-    """Return the plane of a model by the paper's rules, or a sentence about why there is none."""
+    """Return the plane of a model by the paper's rules, or a sentence that explains its absence."""
     n_columns = shown.primitives.n_columns
     if n_columns > page.PATH_COLUMNS:
         return (

@@ -81,7 +81,7 @@ class CountTest(NamedTuple):
     number: int | None
 
     def branches(self, table: Truths) -> NDArray[np.intp]:
-        """Return the branch of each row: its count of true literals, or 1 if that suffices."""
+        """Return the branch of each row: its count of true literals, or 1 if enough are true."""
         n_true = np.zeros(len(table), np.intp)
         for literal in self.literals:
             n_true += table[:, literal] if literal >= 0 else ~table[:, ~literal]

@@ -199,7 +199,7 @@ def _line(store: PackedColumns, made: Made) -> Any:
 
 
 def simplest_of_equals(store: PackedColumns, expressions: Sequence[Expression]) -> Positions:
-    """Return the positions of distinct columns, simplest first and simplest of equal ones."""
+    """Return the positions of distinct columns, simplest first; of equal columns, the simplest."""
     first: dict[bytes, int] = {}
     for k in np.argsort(simplest_first(expressions)).tolist():
         first.setdefault(store.raw_columns[k].tobytes(), k)

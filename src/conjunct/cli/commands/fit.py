@@ -457,7 +457,7 @@ def _render_path(model: UFCPath) -> Iterator[RenderableType]:
     covered = "" if model.complete_ else f" (only λ ≥ {model.covered_from_:.4f})"
     yield (
         f"{len(model.solutions_)} distinct solutions{covered}, {len(front)} of them on the "
-        "Pareto front. Those around the closest point:"
+        "Pareto front. The solutions around the closest point:"
     )
     place = explain.place_of_closest(front)
     shown = range(max(0, place - _AROUND), min(len(front), place + _AROUND + 1))

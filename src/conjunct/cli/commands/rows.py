@@ -61,7 +61,7 @@ def transform(
     """Write the features of a model for the rows of a table.
 
     Columns are found by name, in any order, and extra columns are ignored. Raw data is made
-    Boolean and tags are cleaned as they were for the model.
+    Boolean, and tags are cleaned, as in the training of the model.
 
     \b
     Examples:

@@ -1,24 +1,23 @@
-/* Which pair has the most evidence: the same as EvidencePairs in ufc/search.py, which is to be read
-   first, with a heap of columns instead of a search through all of them.
+/* Finds the pair with the most evidence: EvidencePairs of ufc/search.py in C; read that first. A
+   heap of columns replaces the search through all columns.
 
-   Every number comes from one table of x·log2(x) that NumPy made, and sums have the same order. So
-   values are equal to the last bit. */
+   Every number comes from one table of x·log2(x) that NumPy made, and sums have the same order.
+   Values are therefore equal to the last bit. */
 #include "native.h"
 
 /* The evidence of pairs of patterns, by columns, in an open hash table. */
 typedef struct { int32_t one, other; double value; } Cap;
 
-/* A pair of a column: its evidence, in how many rows they meet, the other column, and how often
-   that had changed: if it has changed since, the pair is gone. */
+/* A pair of a column: its evidence, the number of common rows, the other column, and the version
+   of the other column. If that version has changed since, the pair no longer exists. */
 typedef struct { double value; int32_t joint, partner, version; } Best;
 
-/* The first few pairs of a column, in order. All others come after the horizon, which is a pair that
-   may be gone: so if the first few are gone, those that come in their place are known to be first,
-   as long as they are before it. So where many pairs tie, few columns are looked at again.
+/* The first few pairs of a column, in order. All other pairs come after the horizon, which is a
+   pair that may no longer exist. If the first pairs are removed, the next ones are known to be
+   first while they come before the horizon. Therefore ties cause few columns to be examined again.
 
-   A column that changes finds its pairs anew, and the other columns of these learn nothing: of the
-   two columns of a pair, the one that changed last knows of it. Pairs that are gone stay until they
-   come first. */
+   A pair is stored only with the column that changed last, which then searches for its pairs again.
+   A pair that no longer exists is removed when it comes first. */
 #define KEPT 3
 typedef struct { int32_t n; Best pairs[KEPT], horizon; } Firsts;
 
@@ -31,10 +30,10 @@ typedef struct {
     double *of_true, *of_false;
     int32_t *patterns_rows;  /* rows with all tags of the pattern of a column; where cells are
                                 missing, whether it was never merged */
-    int32_t **tags;          /* of each pattern: ranks of names, rising */
-    int32_t *n_tags, *versions; /* and how often a column has changed */
-    uint8_t *is_capped;         /* whether the patterns of any pair of a column were counted */
-    double *values;          /* of the best pair of a column; a bound where none is known */
+    int32_t **tags;          /* of each pattern: sorted ranks of names */
+    int32_t *n_tags, *versions; /* a version is the number of changes of a column */
+    uint8_t *is_capped;         /* true if patterns of some pair of a column were counted */
+    double *values;          /* of the best pair of a column, or a bound */
     Firsts *firsts;
     int32_t *heap, *places;
     Cap *caps;
@@ -45,24 +44,26 @@ void native_evidence_free(Search *s) {
     if (s == NULL) return;
     if (s->tags != NULL)
         for (int32_t k = 0; k < s->room; k++) free(s->tags[k]);
-    FREE(s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->versions, s->is_capped, s->values, s->firsts,
-         s->heap, s->places, s->caps, s);
+    FREE(s->of_true, s->of_false, s->patterns_rows, s->tags, s->n_tags, s->versions, s->is_capped,
+         s->values, s->firsts, s->heap, s->places, s->caps, s);
 }
 
 static int make_room(Search *s, int32_t room) {
     const Grown all[] = {
         GROWN(s->of_true), GROWN(s->of_false), GROWN(s->values), GROWN(s->patterns_rows),
-        GROWN(s->tags), GROWN(s->n_tags), GROWN(s->versions), GROWN(s->is_capped), GROWN(s->firsts), GROWN(s->heap), GROWN(s->places)};
+        GROWN(s->tags), GROWN(s->n_tags), GROWN(s->versions), GROWN(s->is_capped),
+        GROWN(s->firsts), GROWN(s->heap), GROWN(s->places)};
     if (!GROW(all, room)) return 0;
-    for (int32_t k = s->room; k < room; k++) s->tags[k] = NULL, s->versions[k] = s->is_capped[k] = 0;
+    for (int32_t k = s->room; k < room; k++)
+        s->tags[k] = NULL, s->versions[k] = s->is_capped[k] = 0;
     s->room = room;
     return 1;
 }
 
 /* ---- evidence ---- */
 
-/* Savings are compared to six decimals, as NumPy rounds: half to even, as in the last digit of a sum
-   that has no room for more. That costs no call, and numbers are far below 1e9. */
+/* Savings are compared to six decimals, as NumPy rounds: half to even. Adding a large number rounds
+   without a function call. Values are far below 1e9. */
 static inline double rounded(double value) {
     const double large = 6755399441055744.0; /* 1.5 · 2^52 */
     return ((value * 1e6 + large) - large) / 1e6;
@@ -76,10 +77,10 @@ static double table_evidence(const Search *s, int64_t n, int64_t a, int64_t b, i
     return rounded(cells - margins + logs[n]);
 }
 
-/* What is below it by more than this is below it rounded. */
+/* A value that is smaller by more than this is also smaller after rounding. */
 #define ROUNDING 1e-6
 
-/* The table of two columns: the rows in which both are known, and those of them with each. */
+/* The table of two columns: the rows in which both are known, and those with each. */
 typedef struct { int64_t n, a, b; } Table;
 
 static inline Table table_of(const Search *s, int32_t one, int32_t other) {
@@ -90,7 +91,7 @@ static inline Table table_of(const Search *s, int32_t one, int32_t other) {
     return (Table){p->known[at], p->across[at], p->across[back]};
 }
 
-/* The evidence of two columns; where it is below `least`, any number that is. */
+/* Returns the evidence of two columns, or any number below `least` if the evidence is below it. */
 static inline double evidence(const Search *s, int32_t one, int32_t other, int64_t joint,
                               double least) {
     const double *logs = s->logs;
@@ -226,8 +227,8 @@ static void settle(Search *s, int32_t column) {
     sift(s, column);
 }
 
-/* Puts a pair among the first of a column, unless it comes after the horizon or there are enough
-   before it. */
+/* Inserts a pair into the first pairs of a column, unless it comes after the horizon or enough
+   pairs come before it. */
 static void insert(Search *s, int32_t column, Best pair) {
     Firsts *f = s->firsts + column;
     if (!is_earlier(s, column, &pair, &f->horizon)) return;
@@ -278,9 +279,9 @@ static Meetings meetings_of(Search *s, int32_t column) {
     return (Meetings){NULL, p->rows[column].entries, p->rows[column].n};
 }
 
-#define AT_ONCE 8 /* meetings that are looked at together */
+#define AT_ONCE 8 /* meetings that are examined together */
 
-/* The first meeting from k on in at least so many rows. */
+/* Returns the first meeting from k on in at least `fewest` rows. */
 static int32_t next_meeting(const Meetings *m, int32_t k, int32_t fewest) {
     if (m->matrix != NULL) {
         for (; k + AT_ONCE <= m->n; k += AT_ONCE) {
@@ -333,7 +334,7 @@ static void renew(Search *s, int32_t column) {
         if (!may_join(s, column, id, joint)) continue;
         const double least = horizon->value;
         double value = evidence(s, column, id, joint, least);
-        /* what cannot come first needs no closer look */
+        /* skip pairs that cannot come first */
         if (value < least) continue;
         cap_value(s, column, id, &value);
         if (!(value > 0) || value < least) continue;
@@ -443,7 +444,8 @@ static int join_tags(Search *s, int32_t left, int32_t right, int32_t new) {
     return 1;
 }
 
-/* Two columns were merged; `rows` have all tags of both patterns, if Python counts these. */
+/* Records a merge; `rows` is the number of rows with all tags of both patterns, if Python counts.
+   */
 int native_evidence_merged(Search *s, int32_t left, int32_t right, int32_t rows) {
     const Pairs *p = s->pairs;
     const int32_t new = p->n - 1;

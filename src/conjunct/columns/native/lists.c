@@ -112,11 +112,11 @@ static int32_t merge(Lists *lists, int32_t left, int32_t right) {
             lists->counts[id] += weight;
             lists->is_met[id / 64] |= (uint64_t)1 << id % 64;
         }
-        /* the last cell takes the place of the one that goes */
+        /* the last cell replaces the removed one */
         cells[of_left] = new;
         cells[of_right] = cells[n - 1];
     }
-    /* the two are in all of these rows, and meet the new column in none */
+    /* both columns leave these rows, so neither shares a row with the new column */
     const int32_t two[] = {left, right};
     for (int k = 0; k < 2; k++) {
         lists->counts[two[k]] = 0;

@@ -60,7 +60,7 @@ int native_pairs_masked(Pairs *pairs, int32_t n, int32_t room, int32_t *joint,
     return 1;
 }
 
-/* The entry of a partner, which is there: halves without a branch that depends on the numbers. */
+/* Returns the entry of a partner, which must exist. The loop has no branch that depends on ids. */
 static Entry *found(Row *row, int32_t id) {
     Entry *at = row->entries;
     for (int32_t n = row->n; n > 1;) {
@@ -71,9 +71,9 @@ static Entry *found(Row *row, int32_t id) {
     return at;
 }
 
-#define MANY 32 /* entries that are read in the time in which one is found */
+#define MANY 32 /* entries that are read in the time of one search */
 
-/* Takes what was put off from the counts of a row, which is to be read. */
+/* Subtracts the postponed numbers from the counts of a row before it is read. */
 void row_settle(Pairs *pairs, Row *row) {
     const Entry *last = row->entries + row->room - row->n_put_off;
     const int32_t n_put_off = row->n_put_off;
@@ -88,7 +88,7 @@ void row_settle(Pairs *pairs, Row *row) {
     for (int32_t k = 0; k < n_put_off; k++) taken[last[k].id] = 0;
 }
 
-/* Room for three entries more. Where there is none, partners that are not met any more make some. */
+/* Makes room for three more entries, if possible by removing partners without common rows. */
 static int has_room(Pairs *pairs, Row *row) {
     if (row->n + row->n_put_off + 3 <= row->room) return 1;
     row_settle(pairs, row);
@@ -105,7 +105,7 @@ static int has_room(Pairs *pairs, Row *row) {
     return 1;
 }
 
-/* An entry after all others of a column. */
+/* Appends an entry to a column. */
 static int add_entry(Pairs *pairs, Row *row, int32_t id, int32_t count) {
     if (!has_room(pairs, row)) return 0;
     row->entries[row->n++] = (Entry){id, count};
@@ -117,9 +117,9 @@ static void put_off(Row *row, int32_t id, int32_t count) {
     row->entries[row->room - ++row->n_put_off] = (Entry){id, count};
 }
 
-/* Pairs whose right columns rise and are above the left ones, to rows with room for them: a right
-   column after the other, whose partners so far are put in order by their bits, and these by theirs.
-   0 where memory ends. */
+/* Fills rows with pairs that are sorted by their right column, which is above the left one. The
+   left partners of a right column are sorted by setting bits in words, and bits for these words in
+   blocks. Returns 0 if memory runs out. */
 static int fill_in_order(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
                          const int32_t *joint) {
     const size_t n_words = (size_t)pairs->n / 64 + 1, n_blocks = n_words / 64 + 1;
@@ -151,8 +151,9 @@ static int fill_in_order(Pairs *pairs, int64_t n_pairs, const int32_t *left, con
     return done;
 }
 
-/* Pairs in any order: by column, then column after column to its partners, so that each has its
-   partners in order. `starts` are those of each column. 0 where memory ends. */
+/* Fills rows with pairs in any order: first groups them by column, then goes from each column to
+   its partners, which sorts the partners. `starts` has the first place of each column. Returns 0 if
+   memory runs out. */
 static int fill_in_any_order(Pairs *pairs, int64_t n_pairs, const int32_t *left,
                              const int32_t *right, const int32_t *joint, int64_t *starts) {
     Entry *all = malloc((size_t)(2 * n_pairs + 1) * sizeof *all);
@@ -171,7 +172,7 @@ static int fill_in_any_order(Pairs *pairs, int64_t n_pairs, const int32_t *left,
     return 1;
 }
 
-/* The first counts, as pairs, each once, in any order. */
+/* Creates the first counts from pairs, each once, in any order. */
 int native_pairs_lists(Pairs *pairs, int64_t n_pairs, const int32_t *left, const int32_t *right,
                        const int32_t *joint) {
     const size_t n = (size_t)pairs->n;
@@ -218,7 +219,7 @@ static int to_lists(Pairs *pairs, int32_t room) {
     return 1;
 }
 
-/* Whether fewer than one in four cells of a matrix are above 0: lists are then read sooner. */
+/* Returns true if less than a quarter of a matrix is above 0, because lists are faster then. */
 static int is_thin(const Pairs *pairs) {
     int64_t n_met = 0;
     for (int32_t i = 0; i < pairs->n; i++) {
@@ -253,7 +254,8 @@ int native_pairs_make_room(Pairs *pairs, int32_t room, int must) {
     return pairs->joint != NULL ? 2 : 1;
 }
 
-/* The partners that a column meets, and in how many rows; how many they are. */
+/* Writes the partners of a column and the numbers of common rows; returns the number of partners.
+   */
 int32_t native_pairs_row(Pairs *pairs, int32_t column, int32_t *ids, int32_t *counts) {
     int32_t n = 0;
     if (pairs->joint != NULL) {
@@ -303,7 +305,7 @@ static int merge_lists(Pairs *pairs, int32_t left, int32_t right) {
     Row *of_new = rows + pairs->n;
     for (int32_t k = 0; k < pairs->n_met; k++) {
         const int32_t id = pairs->met[k], count = pairs->met_counts[k];
-        /* ahead are the row itself, and where it is written to */
+        /* prefetch the row, and the places to write to */
         if (k + 2 * AHEAD < pairs->n_met) PREFETCH(rows + pairs->met[k + 2 * AHEAD]);
         if (k + AHEAD < pairs->n_met) {
             const Row *next = rows + pairs->met[k + AHEAD];

@@ -8,9 +8,9 @@ struct Patterns {
     size_t n_bytes;  /* of a line, or 0 for lists */
     const void **rows;
     int64_t *lengths; /* rows of each pattern */
-    const int32_t *weights; /* how often a row of lists counts, the caller's; NULL: once */
-    /* of a list with as many rows as there are words also its bits, in which rows are found much
-       faster; made when they are first wanted, NULL before that */
+    const int32_t *weights; /* weights of rows for lists, owned by the caller; NULL: 1 */
+    /* the bits of lists with at least `n_words` rows, in which rows are found much faster; NULL
+       until they are first needed */
     uint64_t **bits;
     size_t n_words;  /* of bits */
 };
@@ -63,7 +63,7 @@ static int64_t search(const int32_t *rows, int64_t n, int64_t low, int32_t row) 
     return first_place(rows, low, high < n ? high : n, row);
 }
 
-/* The bits of a list; NULL where it is short, or where memory ends. */
+/* Returns the bits of a list, or NULL if the list is short or memory runs out. */
 static const uint64_t *bits_of(const Patterns *p, int32_t pattern) {
     if (p->bits[pattern] != NULL || p->lengths[pattern] < (int64_t)p->n_words)
         return p->bits[pattern];
@@ -75,8 +75,8 @@ static const uint64_t *bits_of(const Patterns *p, int32_t pattern) {
     return bits;
 }
 
-/* How many rows two lists share, with `counts` how often these count; they are written to `out`
-   unless that is NULL. */
+/* Counts the common rows of two lists, with the weights `counts`, and writes them to `out` unless
+   that is NULL. */
 static int64_t intersect(const Patterns *p, int32_t left, int32_t right, int32_t *out, int counts) {
     if (p->lengths[left] > p->lengths[right]) { const int32_t k = left; left = right; right = k; }
     const int32_t *few = p->rows[left], *many = p->rows[right];

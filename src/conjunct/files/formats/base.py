@@ -72,7 +72,7 @@ class ReadOptions:
                 )
 
     def expect(self, names: Sequence[str] | None, binarizer: object = None) -> ReadOptions:
-        """Return the options for a file that a model reads: its names imply a header or none."""
+        """Return the options for a file that a model reads; its column names imply the header."""
         names = getattr(binarizer, "feature_names_in_", names)
         if self.header is not None or names is None:
             return self
@@ -438,7 +438,7 @@ def list_names(names: Sequence[str], most: int = 10) -> str:
 
 
 def find_format(path: StrPath, name: str | None = None) -> Format:
-    """Return the format called ``name``, or the one of the file's name or first bytes."""
+    """Return the format called ``name``, or the format of the file's name or first bytes."""
     read = [kind for kind in FORMATS.values() if kind.is_read]
     if name is not None:
         kind = FORMATS.get(name)

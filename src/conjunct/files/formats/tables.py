@@ -58,7 +58,7 @@ _TABLES = """SELECT name FROM sqlite_master WHERE type IN ('table', 'view')
 
 
 class Objects(TableFormat):
-    """Rows that name their cells. A cell is missing if its key is absent."""
+    """Rows of named cells. A cell is missing if its key is absent."""
 
     def complete(self, scan: Scan, wanted: Iterable[str]) -> Scan:
         import polars as pl
@@ -120,7 +120,7 @@ class JsonLines(Objects):
 
 
 class Json(Objects):
-    """A list of JSON objects, which may be the value of a key, or another format of pandas."""
+    """A list of JSON objects, possibly under a key, or another JSON format of pandas."""
 
     name = "json"
     summary = "a JSON list of objects"
@@ -203,7 +203,7 @@ def _drop_null_words(frame: pl.DataFrame, options: ReadOptions) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column. ``values`` are those that a nominal attribute may have, in the declared order."""
+    """A column. ``values`` lists the values of a nominal attribute, in the declared order."""
 
     name: str
     kind: str
@@ -211,7 +211,7 @@ class Attribute:
 
 
 class Arff(TableFormat):
-    """A header of attributes, then rows of values, or of values that are not zero."""
+    """A header of attributes, then rows of all values, or of the values that are not zero."""
 
     name = "arff"
     summary = "a table from Weka"

@@ -110,7 +110,7 @@ class Numbers(TableFormat):
 class Svmlight(Format):
     """Columns named by their numbers in the file, which are tags if all values are 0 or 1.
 
-    Labels are ignored. Written files have labels of 0, and number columns from 0.
+    Labels are ignored. Written files have labels of 0, and columns numbered from 0.
     """
 
     name = "svmlight"

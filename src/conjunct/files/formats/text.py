@@ -78,7 +78,7 @@ class Layout(NamedTuple):
     is_odd: bool
     """True if polars cannot read the file without a tidy copy."""
     is_single_quoted: bool
-    """True if the column names are in single quotes, as cells then may be, too."""
+    """True if the column names are in single quotes; then cells may be, too."""
 
 
 class Delimited(TableFormat):
