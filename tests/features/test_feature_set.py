@@ -159,6 +159,8 @@ def test_counts_of_the_code_are_those_of_the_training_rows(drawn):
     # a truncated set keeps only the tables of its patterns
     some = counted.after_first(1)
     assert not some.has_code
+    with pytest.raises(InputError, match="no counts for its code"):
+        some.description_length()
     assert some.pattern_tables == counted.pattern_tables[:1]
 
 
