@@ -257,3 +257,14 @@ def test_what_is_more_common_in_a_group(seed):
             if sum(other["group"] == row["group"] for other in expected[:k]) < top
         ]
         assert some["pattern"] == [row["pattern"] for row in kept]
+
+
+def test_where_no_number_is_as_small_as_the_p_values_the_larger_lift_is_first():
+    n = 1_000_000
+    counts = GroupCounts(
+        np.array([[n - 9, n // 2, n // 9], [n // 2, 1, n // 9]]), np.full((2, 3), n)
+    )
+    table = rank_group_features([("a",), ("b",), ("c",)], "xy", counts, None, None, None)
+    assert table["p_value"] == [0, 0]
+    assert table["pattern"] == ["b", "a"]
+    assert table["lift"][0] > table["lift"][1] > 1

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_suggestions as naive
@@ -14,7 +14,12 @@ from conjunct import UFC, datasets
 from conjunct.counting import TagCounts, Tally
 from conjunct.data import BooleanData, Change, Proposal
 from conjunct.explain import find_relations, propose_changes
-from conjunct.explain.relations import Relation, apply_changes, implication_graph
+from conjunct.explain.relations import (
+    Relation,
+    _find_alike,
+    apply_changes,
+    implication_graph,
+)
 from tables import tables
 
 
@@ -308,3 +313,28 @@ def test_changes_are_applied_from_rare_tags_to_frequent_ones():
     expected = frame_of("dba ba ba ba . ae c c c")
     assert changed.names == tuple(expected.columns)
     assert changed.columns.to_dense().astype(bool).tolist() == expected.to_numpy().tolist()
+
+
+@given(tables(max_rows=60, min_rows=10), st.integers(0, 9))
+def test_alike_tags_of_small_tables_are_those_of_the_definition(table, seed):
+    names, rng = list("hgfedcba")[: table.shape[1]], np.random.default_rng(seed)
+    # a tag that is written in two ways
+    which = rng.random(len(table)) < 0.5
+    table = np.c_[table[:, :-1], table[:, -1] & which, table[:, -1] & ~which]
+    names.append("z")
+    rows = table.astype(int).tolist()
+    assume(table.any(axis=0).sum() > 1)
+    counts = TagCounts.of(names, Tally.of(BooleanData.from_data(table).columns).counts, ())
+    pairs, bits = _find_alike(counts)
+    found = {}
+    for i, j, value in zip(pairs.left, pairs.right, bits, strict=True):
+        found[frozenset((counts.tags[i], counts.tags[j]))] = value
+    for a, b in combinations(range(len(names)), 2):
+        pair = frozenset((names[a], names[b]))
+        s, t, c = table[:, a].sum(), table[:, b].sum(), (table[:, a] & table[:, b]).sum()
+        cosine = naive.alike_cosine(rows, a, b) if s and t else 0
+        if abs(cosine - 0.9) < 1e-9:
+            continue
+        assert (pair in found) == (cosine >= 0.9 and 2 * c * len(rows) <= s * t)
+        if pair in found:
+            assert found[pair] == pytest.approx(max(alike_bits(rows, a, b), 0), abs=1e-5)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
 from conjunct.cli.terminal import as_options
-from conjunct.data import BooleanData, TagCleaner
-from conjunct.explain import Summary, column_preparations, new_features
+from conjunct.data import BooleanData, DataSummary, TagCleaner
+from conjunct.explain import Summary, column_preparations, data_facts, new_features
 from conjunct.explain.summary import takes_one_pair
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
@@ -114,6 +114,10 @@ def test_the_method_is_that_of_the_search(zoo):
     assert "the cutoff is set once" in one_by_one
     assert "One pair was replaced at a time" in one_by_one
     assert "the one that shortened" in passages(UFC("bits", max_iter=2).fit(zoo))
+    for correction, name in (("holm", "Holm"), ("bonferroni", "Bonferroni"), (None, "")):
+        said = passages(UFC(Bits(alpha=0.02, correction=correction), max_iter=2).fit(zoo))
+        assert (f"at α = 0.02, with {name}'s correction, p ≤ " in said) == bool(name)
+        assert ("at α = 0.02, p ≤ " in said) == (not name)
     assert "those that shortened" in passages(UFC("bits", search="batch", max_iter=2).fit(zoo))
     assert "the one with the most evidence" in passages(UFC(max_iter=2).fit(zoo))
     assert "more than 2 times what the merge costs" in passages(UFC(Evidence(2)).fit(zoo))
@@ -265,3 +269,22 @@ def test_only_searches_of_single_pairs_take_one_pair():
         (UFringe(3), False),
     ):
         assert takes_one_pair(model.fit(table)) == expected
+
+
+def test_facts_about_data():
+    frame = pl.DataFrame(
+        {"kind": [*"abcdefgg"], "size": [*"ssllssll"], "is": [0, 1] * 4, "has": [1, 0] * 4}
+    )
+    frame = pl.concat([frame] * 5)
+    data = BooleanData.from_data(frame)
+    facts = dict(data_facts(DataSummary.of(data), UFC("risk", max_iter=1).fit(data).feature_set_))
+    assert facts["rows"] == "40 (8 distinct)"
+    assert facts["columns"] == "2 categories, 2 Boolean"
+    assert facts["tags"] == str(7 + 2 + 2)
+    # some values of a variable, and the number of the others
+    assert facts["variables"] == "kind (a, b, c, d, e and 2 more), size (l, s)"
+    assert facts["density"] == f"{data.columns.to_dense().mean():.3f}"
+    facts = dict(data_facts(DataSummary.of(BooleanData.from_data(frame[["is", "has"]]))))
+    # each column is a tag
+    assert facts["columns"] == "2 Boolean"
+    assert not {"tags", "variables", "missing", "constant"} & facts.keys()

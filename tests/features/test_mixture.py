@@ -430,7 +430,9 @@ def three_groups():
     # the groups that are known, by what is in the rows
     dense = growth.rows.outcomes.toarray()
     members = (dense[:, :8].sum(1) > dense[:, 8:16].sum(1))[:, None] == [True, False]
-    mixture = maximise(growth.fields, sum_members(growth.fields, growth.rows, members), growth.prior)
+    mixture = maximise(
+        growth.fields, sum_members(growth.fields, growth.rows, members), growth.prior
+    )
     return growth, path, mixture
 
 
