@@ -273,7 +273,7 @@ def test_only_searches_of_single_pairs_take_one_pair():
 
 def test_facts_about_data():
     frame = pl.DataFrame(
-        {"kind": [*"abcdefgg"], "size": [*"ssllssll"], "is": [0, 1] * 4, "has": [1, 0] * 4}
+        {"kind": [*"abcdefgg"], "size": [*"ssllssll"], "is": [0, 1] * 4, "has": [1] * 7 + [0]}
     )
     frame = pl.concat([frame] * 5)
     data = BooleanData.from_data(frame)
@@ -287,4 +287,5 @@ def test_facts_about_data():
     facts = dict(data_facts(DataSummary.of(BooleanData.from_data(frame[["is", "has"]]))))
     # each column is a tag
     assert facts["columns"] == "2 Boolean"
-    assert not {"tags", "variables", "missing", "constant"} & facts.keys()
+    assert facts["missing"] == "0 cells"
+    assert not {"tags", "variables", "constant"} & facts.keys()

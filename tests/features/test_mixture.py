@@ -399,12 +399,13 @@ def test_what_a_split_saves_are_the_bits_of_both_descriptions(seed, monkeypatch)
     saved, halves = growth._halve(np.arange(rows.n_rows))
     bits = [growth.bits(Converged(each, each.expect(rows), ())) for each in (whole, halves)]
     assert saved == pytest.approx(bits[0] - bits[1], abs=1e-6)
-    # no start gives a better one
-    for k in range(3):
-        growth.n_init, growth.rng = 1 + k, np.random.default_rng(seed)
-        fewer = growth._halve(np.arange(rows.n_rows))[0]
-        assert k == 0 or fewer >= before - 2
-        before = fewer
+    # the best of some starts
+    tried, converge_one = [], growth._converge
+    growth._converge = lambda *each: tried.append(converge_one(*each)) or tried[-1]
+    growth.n_init = 6
+    halves = growth._halve(np.arange(rows.n_rows))[1]
+    assert len(tried) == 6
+    assert halves is max(tried, key=lambda each: each.objectives[-1]).mixture
     # a part of the rows stands for all of them
     table = np.random.default_rng(seed).permutation(np.repeat(two_groups(240)[0], 5, axis=0))
     growth, _ = grow(table)
@@ -419,7 +420,7 @@ def test_what_a_split_saves_are_the_bits_of_both_descriptions(seed, monkeypatch)
 
 
 def three_groups():
-    """Rows of two groups that differ in many tags; one of them consists of two, which differ less."""
+    """A search in rows of three groups, two of which are alike, and these two as one group."""
     rng = np.random.default_rng(3)
     labels = np.repeat([0, 1, 2], [300, 240, 260])
     chance = np.full((3, 24), 0.05)
