@@ -76,6 +76,18 @@ def test_nearly_all_is_not_all():
     assert one.sentence == ("part implies whole: 99.9% of the 1,000 rows with part also have whole")
 
 
+@pytest.mark.parametrize(("n_exceptions", "is_implied"), [(60, True), (70, True), (71, False)])
+def test_an_implication_has_at_most_half_of_the_exceptions_of_chance(n_exceptions, is_implied):
+    # nearly every row has the right tag: by chance, 140 of the 2,000 would not
+    left = np.arange(4000) < 2000
+    right = (np.arange(4000) >= n_exceptions) & (np.arange(4000) < 3720 + n_exceptions)
+    assert right.sum() == 3720
+    table = np.c_[left, right]
+    found = {one[:3] for one in relations_of(table, ["left", "right"])}
+    assert (("implies", "left", "right") in found) == is_implied
+    assert found == naive.relations(["left", "right"], table.astype(int).tolist(), [None] * 2)
+
+
 def test_implications_that_follow_are_left_out():
     random = np.random.default_rng(0)
     animal = random.random(2000) < 0.4
