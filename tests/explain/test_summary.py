@@ -1,5 +1,6 @@
 """One summary of a model: its sentences are true, and every place that tells of it says them."""
 
+import math
 import re
 from html import unescape
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
 from conjunct.cli.terminal import as_options
@@ -123,6 +125,25 @@ def test_the_method_is_that_of_the_search(zoo):
     assert "more than 2 times what the merge costs" in passages(UFC(Evidence(2)).fit(zoo))
     assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
+
+
+def test_the_cutoff_of_a_risk_follows_from_the_number_of_rows(zoo):
+    model = UFC(Risk(0.001, prune=False), max_iter=1).fit(zoo)
+    u = ndtri(1 - 0.001)
+    assert model.threshold_ == pytest.approx(u / math.sqrt(len(zoo)))
+    [said] = [one.text for one in Summary(model).method if one.heading == "Why this λ"]
+    assert f"λ = {u / math.sqrt(len(zoo)):.3f} follows from the risk α = 0.001" in said
+    assert f"λ = u₁₋α/√n = {u:.2f}/√{len(zoo)}. " in said
+    # each pair has its own number of rows
+    gaps = zoo.cast(pl.Boolean).with_columns(
+        pl.when(pl.int_range(pl.len()) % 9 > 0).then(pl.col(zoo.columns[0]).cast(pl.Boolean))
+    )
+    model = UFC(Risk(0.001, prune=False), max_iter=1, missing="pairwise").fit(gaps)
+    [said] = [one.text for one in Summary(model).method if one.heading == "Why this λ"]
+    assert "for each pair, the n rows in which both columns are known" in said
+    exact = UFC(Risk(0.001, test="exact"), max_iter=1).fit(zoo)
+    [said] = [one.text for one in Summary(exact).method if one.heading == "Why this λ"]
+    assert said.endswith("a pair passes if p ≤ α.")
 
 
 def test_only_parameters_are_put_into_the_words_of_the_prompt():
