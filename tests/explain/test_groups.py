@@ -70,6 +70,8 @@ def tags_of_marks(inside, outside):
 def test_a_chunk_is_a_mark_only_where_it_says_more_than_each_of_its_tags():
     first, _ = tags_of_marks([60, 60, 50], [30, 30, 0])
     assert first == [("fork", "knife"), ("fork",), ("knife",)]
+    first, _ = tags_of_marks([60, 60, 60], [30, 40, 30])
+    assert first == [("fork",)]
     first, _ = tags_of_marks([80, 60, 55], [10, 30, 8])
     assert first == [("fork",), ("knife",)]
 
@@ -151,6 +153,7 @@ def test_what_can_be_tested_and_its_p_values(seed, alpha, sides):
         ([[2, 0], [2, 4]], [[5, 5], [4, 4]], [1]),
         ([[2, 5, 0], [2, 0, 4]], [[5, 5, 5], [4, 4, 4]], [1, 2]),
         ([[5, 0], [1, 3]], [[5, 5], [4, 4]], []),
+        ([[1, 0], [0, 4]], [[1, 1], [4, 4]], [0, 1]),
         ([[0, 0], [0, 0]], [[0, 5], [4, 4]], []),
         ([[5, 0, 0], [0, 4, 0], [0, 0, 3]], np.full((3, 3), [[5], [4], [3]]), [0, 1, 2]),
         ([[5, 0, 1], [0, 4, 0], [0, 0, 3]], np.full((3, 3), [[5], [4], [3]]), []),

@@ -330,12 +330,25 @@ def test_changes_are_applied_from_rare_tags_to_frequent_ones():
 @given(tables(max_rows=60, min_rows=10), st.integers(0, 9))
 def test_alike_tags_of_small_tables_are_those_of_the_definition(table, seed):
     names, rng = list("hgfedcba")[: table.shape[1]], np.random.default_rng(seed)
-    # a tag that is written in two ways
-    which = rng.random(len(table)) < 0.5
-    table = np.c_[table[:, :-1], table[:, -1] & which, table[:, -1] & ~which]
-    names.append("z")
-    rows = table.astype(int).tolist()
+    # a tag that is written in two ways, or in both
+    one, other = rng.random((2, len(table))) < 0.6
+    table = np.c_[table[:, :-1], table[:, -1] & (one | ~other), table[:, -1] & (other | ~one)]
     assume(table.any(axis=0).sum() > 1)
+    check_alike_tags(table, [*names, "z"])
+
+
+def test_tags_with_little_company_may_be_alike():
+    rows = np.arange(4000)
+    company = np.c_[rows % 2, rows // 2 % 2] > 0
+    # 100 rows with both tags; another 100 rows, of which 53 have each
+    many = (rows % 4 == 3) & (rows < 400)
+    few = (rows >= 2000) & (rows < 2000 + 4 * np.array([22, 25, 25, 28])[rows % 4])
+    assert (few.sum(), *(company.T @ few.astype(int))) == (100, 53, 53)
+    check_alike_tags(np.c_[company, many, few], [*"abcd"])
+
+
+def check_alike_tags(table, names):
+    rows = table.astype(int).tolist()
     counts = TagCounts.of(names, Tally.of(BooleanData.from_data(table).columns).counts, ())
     pairs, bits = _find_alike(counts)
     found = {}

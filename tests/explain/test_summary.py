@@ -153,6 +153,16 @@ def test_only_parameters_are_put_into_the_words_of_the_prompt():
     assert "which is --max-iter" in summary.text
 
 
+def test_words_are_explained_where_they_are_used(zoo):
+    explained = Summary(UFC().fit(zoo)).marks
+    assert explained.startswith("(rest): ")
+    assert "Evidence: " in explained
+    # a single chunk of equal columns has no rest
+    table = np.arange(40)[:, None] % 2 == [0, 0]
+    assert Summary(UFC().fit(table)).marks == ""
+    assert Summary(UFC(max_iter=0).fit(zoo)).marks == ""
+
+
 def test_nothing_constructed():
     with pytest.warns(ConjunctWarning):
         model = UFC().fit(np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 5))

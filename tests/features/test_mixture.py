@@ -453,3 +453,53 @@ def test_only_groups_that_pay_are_split():
     assert growth.settled.tolist() == [True, False, False]
     assert growth.tried == set()
     assert growth._divide(found) is None
+
+
+@pytest.mark.parametrize(
+    ("gains", "number", "most", "settled", "split"),
+    [
+        ([5.0, 7.0, -1.0], None, None, [], {0, 1}),
+        # the best ones, of equal ones the first
+        ([5.0, 7.0, 6.0], None, 5, [], {1, 2}),
+        ([5.0, 5.0, 5.0], None, 4, [], {0}),
+        ([0.0, -3.0, None], None, None, [], None),
+        ([5.0, 7.0, -1.0], None, None, [1], {0}),
+        # with a given number, the best of those that cost more than they save
+        ([-5.0, -7.0, -5.0], 9, None, [], {0}),
+        ([5.0, 7.0, -1.0], 4, None, [1], {1}),
+        ([None, None, None], 9, None, [], None),
+    ],
+)
+def test_which_groups_are_split(gains, number, most, settled, split):
+    table = np.eye(3, dtype=bool).repeat(20, axis=0)
+    growth, _ = grow(table, n_groups=number, max_groups=most)
+    rows, prior = growth.rows, growth.prior
+    # the rows of each tag are a group
+    order = [0, 1, 2]
+    members = rows.outcomes.toarray()[:, order] > 0
+    mixture = maximise(growth.fields, sum_members(growth.fields, rows, members), prior)
+    halves = maximise(growth.fields, sum_members(growth.fields, rows, members[:, :2]), prior)
+
+    def halve(which):
+        (k,) = {*np.flatnonzero(members[which].any(0)).tolist()}
+        return None if gains[k] is None else (gains[k], halves)
+
+    growth.limit = number or most or 60
+    growth._halve, growth.settled, growth.tried = halve, np.isin(order, settled), set()
+    found = growth._divide(mixture)
+    if split is None:
+        assert found is None
+        return
+    sizes = [2 if k in split else 1 for k in range(3)]
+    assert found.n_groups == sum(sizes)
+    ends = np.cumsum(sizes)
+    for k, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        assert found.shares[end - size : end].sum() == pytest.approx(mixture.shares[k])
+        expected = halves.outcomes if size == 2 else mixture.outcomes[[k]]
+        np.testing.assert_allclose(found.outcomes[end - size : end], expected)
+    assert growth.settled.tolist() == [size == 1 for size in sizes for _ in range(size)]
+    assert growth.tried == (split if number else set())
+    if number:
+        # those that were split without effect are not split again
+        growth._divide(mixture)
+        assert growth.tried > split
