@@ -14,6 +14,7 @@ from conjunct.explain import (
     find_marks,
     format_share,
     name_groups,
+    rank_differences,
     rank_group_features,
 )
 
@@ -271,3 +272,43 @@ def test_where_no_number_is_as_small_as_the_p_values_the_larger_lift_is_first():
     assert table["p_value"] == [0, 0]
     assert table["pattern"] == ["b", "a"]
     assert table["lift"][0] > table["lift"][1] > 1
+
+
+@pytest.mark.parametrize("seed", range(0, 6, 2))
+def test_shares_in_two_data_sets_are_compared(seed):
+    counts = drawn_counts(seed, n_rows=100)
+    assert len(counts.true) == 2
+    # a tag of only one side, and a chunk that has the counts of a tag
+    true, known = (np.c_[each, each[:, :1]] for each in counts)
+    counts = GroupCounts(np.c_[true, [0, 9]], np.c_[known, known[:, 0]])
+    tags = [*TAGS, ("a", "d"), ("e",)]
+    table = rank_differences(tags, counts, None, None, {})
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    expected = []
+    for j, name in enumerate(tags):
+        (a, b), (n, m) = counts.true[:, j].tolist(), counts.known[:, j].tolist()
+        p = min(1, 2 * min(fisher(counts, 0, j), fisher(counts, 1, j)))
+        expected.append(
+            {
+                "pattern": " + ".join(name),
+                "more_common_in": "Y" if b * n > a * m else "X" if b * n < a * m else "",
+                "share_x": a / n,
+                "share_y": b / m,
+                "difference": b / m - a / n,
+                "ratio": b / m / (a / n) if a else math.inf,
+                "rows_x": a,
+                "rows_y": b,
+                "n_x": n,
+                "n_y": m,
+                "p_value": p,
+                "p_adjusted": p,
+            }
+        )
+    expected.sort(key=lambda row: (row["p_value"], -abs(row["difference"]), row["pattern"]))
+    assert [row["pattern"] for row in rows] == [row["pattern"] for row in expected]
+    for row, other in zip(rows, expected, strict=True):
+        assert row == pytest.approx(other)
+    # what differs less than a tag of it is not said
+    some = rank_differences(tags, counts, 0.5, None, {"b": "c", "c": "b"})
+    assert "a + d" not in some["pattern"]
+    assert not {"b", "c"} <= {*some["pattern"]}

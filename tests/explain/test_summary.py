@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
+from conjunct import (
+    UFC,
+    Bits,
+    ConjunctWarning,
+    Evidence,
+    Report,
+    Risk,
+    Threshold,
+    UFCPath,
+    UFringe,
+    datasets,
+)
 from conjunct.cli.terminal import as_options
 from conjunct.data import BooleanData, DataSummary, TagCleaner
 from conjunct.explain import Summary, column_preparations, data_facts, new_features
@@ -141,6 +152,13 @@ def test_the_cutoff_of_a_risk_follows_from_the_number_of_rows(zoo):
     model = UFC(Risk(0.001, prune=False), max_iter=1, missing="pairwise").fit(gaps)
     [said] = [one.text for one in Summary(model).method if one.heading == "Why this λ"]
     assert "for each pair, the n rows in which both columns are known" in said
+    for criterion, least in (
+        (Threshold(0.3), "correlation r exceeds 0.3 were replaced. A lower threshold (down to 0)"),
+        (Threshold(3, "lift"), "lift exceeds 3 were replaced. A lower threshold (down to 1)"),
+        (Threshold(0.4, "yule_q"), "yule q exceeds 0.4 were"),
+    ):
+        [said] = [one.text for one in Summary(UFC(criterion, max_iter=1).fit(zoo)).method[1:2]]
+        assert least in said
     exact = UFC(Risk(0.001, test="exact"), max_iter=1).fit(zoo)
     [said] = [one.text for one in Summary(exact).method if one.heading == "Why this λ"]
     assert said.endswith("a pair passes if p ≤ α.")
