@@ -63,7 +63,11 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }
 # tests elsewhere that compare a folder with its oracle
 ALSO = {
-    "ufc": ["estimators/test_metamorphic.py", "files/test_model_sources.py"],
+    "ufc": [
+        "estimators/test_metamorphic.py",
+        "files/test_model.py",
+        "files/test_model_sources.py",
+    ],
     "features": [
         "ufc/test_bits.py",
         "ufc/test_evidence.py",
