@@ -65,6 +65,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 ALSO = {
     "ufc": [
         "estimators/test_metamorphic.py",
+        "estimators/test_missing.py",
         "files/test_model.py",
         "files/test_model_sources.py",
     ],
