@@ -201,7 +201,7 @@ def test_lists_are_merged_in_c_as_in_numpy(table, picks):
 @given(st.integers(0, 999), st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59))))
 def test_some_pairs_of_many_columns_are_looked_up_in_a_list(seed, pairs):
     table = np.random.default_rng(seed).random((40, 60)) < 0.1
-    pairs = [pair for pair in pairs if pair[0] != pair[1]][:20] + [(3, 59)]
+    pairs = [*[pair for pair in pairs if pair[0] != pair[1]][:20], (3, 59)]
     left, right = np.sort(np.array(pairs), axis=1).T
     found = SparseColumns.from_table(table).pair_counts()
     # a matrix would be larger than the counts of these pairs
