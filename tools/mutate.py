@@ -66,6 +66,7 @@ ALSO = {
     "ufc": [
         "estimators/test_metamorphic.py",
         "estimators/test_missing.py",
+        "estimators/test_rare.py",
         "files/test_model.py",
         "files/test_model_sources.py",
     ],
