@@ -61,6 +61,8 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
+# arguments that only assert something, or help the garbage collector
+ASSERTED = {"strict", "frozen", "gc"}
 # tests elsewhere that compare a folder with its oracle
 ALSO = {
     "ufc": [
@@ -190,7 +192,7 @@ def _other(value: bool | int) -> bool | int:
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield nodes, but none of annotations, messages of errors, and imports for types."""
+    """Yield nodes, but none of annotations, messages of errors, assertions, imports for types."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -198,6 +200,8 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             if not isinstance(node, ast.AST) or isinstance(node, ast.Raise | ast.JoinedStr):
                 continue
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(node, ast.keyword) and node.arg in ASSERTED:
                 continue
             yield node
             yield from _nodes(node)
