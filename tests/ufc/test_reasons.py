@@ -328,3 +328,14 @@ def test_runs_end_before_formulas_are_too_long_to_read():
     assert more[-1].length > 100
     assert f"after iteration {model.n_iter_}, " in model.stop_reason_
     assert f"with {len(np.unique(table, axis=0))} distinct rows" in model.stop_reason_
+
+
+@pytest.mark.parametrize(("n_rows", "is_low"), [(20, False), (21, True)])
+def test_an_overlap_below_a_tenth_is_low(n_rows, is_low):
+    table = np.zeros((n_rows, 3), bool)
+    table[:8, 0] = table[3:11, 1] = table[11:19, 2] = True
+    model = UFC(Threshold(0.3)).fit(table)
+    assert (model.n_iter_, model.history_[0].oi < 0.1) == (0, is_low)
+    assert ("low OI" in model.stop_reason_) == is_low
+    if not is_low:
+        assert model.history_[0].oi == 0.1
