@@ -160,3 +160,15 @@ def test_counts_of_parts_add_up(table, data):
             assert pairs.n_rows.tolist() == rows[above].tolist()
             assert pairs.left_support.tolist() == (true.T @ known)[above].tolist()
             assert pairs.right_support.tolist() == (known.T @ true)[above].tolist()
+
+
+@given(tables(max_rows=400), st.data(), st.integers(1, 500))
+def test_pieces_have_all_rows_and_few_bytes(table, data, limit):
+    gaps = data.draw(arrays(np.bool_, table.shape, elements=st.booleans()))
+    for columns in (PackedColumns.from_table(table), masked(table, gaps)):
+        pieces = list(columns.pieces(limit))
+        found = np.concatenate([piece.to_dense() for piece in pieces])
+        assert np.array_equal(found, columns.to_dense(), equal_nan=True)
+        n_bits = 2 if columns.has_missing else 1
+        for piece in pieces:
+            assert piece.n_rows <= 64 or n_bits * piece.n_columns * piece.n_rows / 8 <= limit

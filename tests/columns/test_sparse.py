@@ -196,3 +196,15 @@ def test_lists_are_merged_in_c_as_in_numpy(table, picks):
     for n, (one, other) in enumerate(picks, start=table.shape[1]):
         left, right = one % n, (one % n + 1 + other % (n - 1)) % n
         assert np.array_equal(actual.merge(left, right), expected.merge(left, right))
+
+
+@given(st.integers(0, 999), st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59))))
+def test_some_pairs_of_many_columns_are_looked_up_in_a_list(seed, pairs):
+    table = np.random.default_rng(seed).random((40, 60)) < 0.1
+    pairs = [*[pair for pair in pairs if pair[0] != pair[1]][:20], (3, 59)]
+    left, right = np.sort(np.array(pairs), axis=1).T
+    found = SparseColumns.from_table(table).pair_counts()
+    # a matrix would be larger than the counts of these pairs
+    assert found.to_matrix(4 * found.pairs.joint.itemsize * len(left)) is None
+    joint = table.T.astype(int) @ table
+    assert found.for_pairs(left, right).joint.tolist() == joint[left, right].tolist()

@@ -87,7 +87,10 @@ def test_missing_cells_in_some_parts(split, data, rule, null_feature):
     parts = list(map(with_gaps, tables, np.split(gaps, cuts)))
     options = {"max_iter": 3, "stop": with_null("never") if null_feature else "never"}
     expected = outcome(with_gaps(table, gaps), table.shape[1], rule, **options)
-    assert outcome(PartitionedColumns(paged(parts)), table.shape[1], rule, **options) == expected
+    apart = PartitionedColumns(paged(parts))
+    assert apart.count_missing() == gaps.sum()
+    assert apart.count_known().tolist() == (~gaps).sum(axis=0).tolist()
+    assert outcome(apart, table.shape[1], rule, **options) == expected
 
 
 @given(split_tables(), st.integers(1, 200), st.sampled_from(FORMS))

@@ -12,6 +12,7 @@ import naive_findings
 import naive_pictures as naive
 from conjunct import UFC, Bits, BooleanData, Evidence, InputError, UFringe, datasets
 from conjunct.explain import describe_pattern, every_finding, supports_of_lineage
+from conjunct.explain.findings import _find_copies
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
 
@@ -220,3 +221,15 @@ def test_numbers_in_names_are_in_their_order():
     (finding,) = UFC().fit(rows).findings_
     assert (finding.name, finding.tags) == ("F2 + F10", ("F2", "F10"))
     assert finding.sentence == ("67% of the rows with F2 also have F10; without F2, 20%.")
+
+
+def test_a_tag_with_the_name_of_a_variable_is_no_value_of_it():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"size": rng.choice([*"sml"], 300), "fork": rng.random(300) < 0.4})
+    model = UFC(variables={"fork": [f"size = {value}" for value in "sml"]})
+    model.fit(BooleanData.from_data(frame.with_columns(knife=pl.col("fork"))))
+    same = _find_copies(model.feature_set_, every_finding(model.feature_set_))
+    assert same.sets["fork"] == same.sets["knife"]
+    of_values = {same.kinds[f"size = {value}"] for value in "sml"}
+    assert len(of_values) == 1
+    assert same.kinds["fork"] == same.kinds["knife"] not in of_values

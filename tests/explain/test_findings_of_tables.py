@@ -8,7 +8,7 @@ import pytest
 
 import naive_findings
 from conjunct import UFC, Bits, datasets
-from conjunct.explain import ORDERS, find
+from conjunct.explain import ORDERS, find, finding_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
 
@@ -144,9 +144,12 @@ def check(table, model):
     )
     assert len({about(finding.tags) for finding in found}) == len(found)
     assert [one.evidence for one in found] == sorted((x.evidence for x in found), reverse=True)
+    columns = finding_columns(found)
     for k, finding in enumerate(found):
         tags = frozenset(finding.tags)
         chunk = frozenset(finding.part_of.tags) if finding.part_of else tags
+        assert columns["part_of"][k] == (" + ".join(finding.part_of.tags) if chunk > tags else "")
+        assert {*columns["folded"][k]} == {one.name for one in finding.folded}
         assert chunk in alone
         assert is_folded_into(chunk, tags, facts)
         assert finding.evidence == max(one.evidence for one in (finding, *finding.folded))

@@ -14,6 +14,7 @@ from conjunct.explain import (
     find_marks,
     format_share,
     name_groups,
+    rank_differences,
     rank_group_features,
 )
 
@@ -70,6 +71,8 @@ def tags_of_marks(inside, outside):
 def test_a_chunk_is_a_mark_only_where_it_says_more_than_each_of_its_tags():
     first, _ = tags_of_marks([60, 60, 50], [30, 30, 0])
     assert first == [("fork", "knife"), ("fork",), ("knife",)]
+    first, _ = tags_of_marks([60, 60, 60], [30, 40, 30])
+    assert first == [("fork",)]
     first, _ = tags_of_marks([80, 60, 55], [10, 30, 8])
     assert first == [("fork",), ("knife",)]
 
@@ -151,6 +154,7 @@ def test_what_can_be_tested_and_its_p_values(seed, alpha, sides):
         ([[2, 0], [2, 4]], [[5, 5], [4, 4]], [1]),
         ([[2, 5, 0], [2, 0, 4]], [[5, 5, 5], [4, 4, 4]], [1, 2]),
         ([[5, 0], [1, 3]], [[5, 5], [4, 4]], []),
+        ([[1, 0], [0, 4]], [[1, 1], [4, 4]], [0, 1]),
         ([[0, 0], [0, 0]], [[0, 5], [4, 4]], []),
         ([[5, 0, 0], [0, 4, 0], [0, 0, 3]], np.full((3, 3), [[5], [4], [3]]), [0, 1, 2]),
         ([[5, 0, 1], [0, 4, 0], [0, 0, 3]], np.full((3, 3), [[5], [4], [3]]), []),
@@ -257,3 +261,54 @@ def test_what_is_more_common_in_a_group(seed):
             if sum(other["group"] == row["group"] for other in expected[:k]) < top
         ]
         assert some["pattern"] == [row["pattern"] for row in kept]
+
+
+def test_where_no_number_is_as_small_as_the_p_values_the_larger_lift_is_first():
+    n = 1_000_000
+    counts = GroupCounts(
+        np.array([[n - 9, n // 2, n // 9], [n // 2, 1, n // 9]]), np.full((2, 3), n)
+    )
+    table = rank_group_features([("a",), ("b",), ("c",)], "xy", counts, None, None, None)
+    assert table["p_value"] == [0, 0]
+    assert table["pattern"] == ["b", "a"]
+    assert table["lift"][0] > table["lift"][1] > 1
+
+
+@pytest.mark.parametrize("seed", range(0, 6, 2))
+def test_shares_in_two_data_sets_are_compared(seed):
+    counts = drawn_counts(seed, n_rows=100)
+    assert len(counts.true) == 2
+    # a tag of only one side, and a chunk that has the counts of a tag
+    true, known = (np.c_[each, each[:, :1]] for each in counts)
+    counts = GroupCounts(np.c_[true, [0, 9]], np.c_[known, known[:, 0]])
+    tags = [*TAGS, ("a", "d"), ("e",)]
+    table = rank_differences(tags, counts, None, None, {})
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    expected = []
+    for j, name in enumerate(tags):
+        (a, b), (n, m) = counts.true[:, j].tolist(), counts.known[:, j].tolist()
+        p = min(1, 2 * min(fisher(counts, 0, j), fisher(counts, 1, j)))
+        expected.append(
+            {
+                "pattern": " + ".join(name),
+                "more_common_in": "Y" if b * n > a * m else "X" if b * n < a * m else "",
+                "share_x": a / n,
+                "share_y": b / m,
+                "difference": b / m - a / n,
+                "ratio": b / m / (a / n) if a else math.inf,
+                "rows_x": a,
+                "rows_y": b,
+                "n_x": n,
+                "n_y": m,
+                "p_value": p,
+                "p_adjusted": p,
+            }
+        )
+    expected.sort(key=lambda row: (row["p_value"], -abs(row["difference"]), row["pattern"]))
+    assert [row["pattern"] for row in rows] == [row["pattern"] for row in expected]
+    for row, other in zip(rows, expected, strict=True):
+        assert row == pytest.approx(other)
+    # what differs less than a tag of it is not said
+    some = rank_differences(tags, counts, 0.5, None, {"b": "c", "c": "b"})
+    assert "a + d" not in some["pattern"]
+    assert not {"b", "c"} <= {*some["pattern"]}

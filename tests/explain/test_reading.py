@@ -331,3 +331,17 @@ def test_an_explanation_in_a_notebook_is_its_lines():
     shown = told._repr_html_()
     assert unescape(re.sub(r"</?pre[^>]*>", "", shown)) == str(told)
     assert "<b>" not in shown
+
+
+def test_tags_that_were_never_joined_are_counted_in_data():
+    rows = [["a", "b"]] * 30 + [["c"]] * 20 + [["a", "c"], ["c", "d"], ["a", "c", "d"]] + [[]] * 20
+    fitted = UFC().fit(rows)
+    assert [one.name for one in fitted.findings_] == ["a + b"]
+    for tags, n in (("a + c", 2), ("a + c + d", 1)):
+        with pytest.raises(InputError, match="never joined, so their rows were not counted"):
+            fitted.explain(tags)
+        explained = fitted.explain(tags, rows)
+        assert explained.support == n
+        assert explained.frequency == n / len(rows)
+    assert fitted.explain("a + b").support == 30
+    assert fitted.explain("c").support == 23

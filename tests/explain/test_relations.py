@@ -6,7 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_suggestions as naive
@@ -14,7 +14,12 @@ from conjunct import UFC, datasets
 from conjunct.counting import TagCounts, Tally
 from conjunct.data import BooleanData, Change, Proposal
 from conjunct.explain import find_relations, propose_changes
-from conjunct.explain.relations import Relation, apply_changes, implication_graph
+from conjunct.explain.relations import (
+    Relation,
+    _find_alike,
+    apply_changes,
+    implication_graph,
+)
 from tables import tables
 
 
@@ -69,6 +74,18 @@ def test_nearly_all_is_not_all():
     table[1000:1500, 1] = True
     [one] = relations_of(np.c_[table, np.arange(4000) % 7 == 0], ["part", "whole", "c"])[:1]
     assert one.sentence == ("part implies whole: 99.9% of the 1,000 rows with part also have whole")
+
+
+@pytest.mark.parametrize(("n_exceptions", "is_implied"), [(60, True), (70, True), (71, False)])
+def test_an_implication_has_at_most_half_of_the_exceptions_of_chance(n_exceptions, is_implied):
+    # nearly every row has the right tag: by chance, 140 of the 2,000 would not
+    left = np.arange(4000) < 2000
+    right = (np.arange(4000) >= n_exceptions) & (np.arange(4000) < 3720 + n_exceptions)
+    assert right.sum() == 3720
+    table = np.c_[left, right]
+    found = {one[:3] for one in relations_of(table, ["left", "right"])}
+    assert (("implies", "left", "right") in found) == is_implied
+    assert found == naive.relations(["left", "right"], table.astype(int).tolist(), [None] * 2)
 
 
 def test_implications_that_follow_are_left_out():
@@ -308,3 +325,41 @@ def test_changes_are_applied_from_rare_tags_to_frequent_ones():
     expected = frame_of("dba ba ba ba . ae c c c")
     assert changed.names == tuple(expected.columns)
     assert changed.columns.to_dense().astype(bool).tolist() == expected.to_numpy().tolist()
+
+
+@given(tables(max_rows=60, min_rows=10), st.integers(0, 9))
+def test_alike_tags_of_small_tables_are_those_of_the_definition(table, seed):
+    names, rng = list("hgfedcba")[: table.shape[1]], np.random.default_rng(seed)
+    # a tag that is written in two ways, or in both
+    one, other = rng.random((2, len(table))) < 0.6
+    table = np.c_[table[:, :-1], table[:, -1] & (one | ~other), table[:, -1] & (other | ~one)]
+    assume(table.any(axis=0).sum() > 1)
+    check_alike_tags(table, [*names, "z"])
+
+
+def test_tags_with_little_company_may_be_alike():
+    rows = np.arange(4000)
+    company = np.c_[rows % 2, rows // 2 % 2] > 0
+    # 100 rows with both tags; another 100 rows, of which 53 have each
+    many = (rows % 4 == 3) & (rows < 400)
+    few = (rows >= 2000) & (rows < 2000 + 4 * np.array([22, 25, 25, 28])[rows % 4])
+    assert (few.sum(), *(company.T @ few.astype(int))) == (100, 53, 53)
+    check_alike_tags(np.c_[company, many, few], [*"abcd"])
+
+
+def check_alike_tags(table, names):
+    rows = table.astype(int).tolist()
+    counts = TagCounts.of(names, Tally.of(BooleanData.from_data(table).columns).counts, ())
+    pairs, bits = _find_alike(counts)
+    found = {}
+    for i, j, value in zip(pairs.left, pairs.right, bits, strict=True):
+        found[frozenset((counts.tags[i], counts.tags[j]))] = value
+    for a, b in combinations(range(len(names)), 2):
+        pair = frozenset((names[a], names[b]))
+        s, t, c = table[:, a].sum(), table[:, b].sum(), (table[:, a] & table[:, b]).sum()
+        cosine = naive.alike_cosine(rows, a, b) if s and t else 0
+        if abs(cosine - 0.9) < 1e-9:
+            continue
+        assert (pair in found) == (cosine >= 0.9 and 2 * c * len(rows) <= s * t)
+        if pair in found:
+            assert found[pair] == pytest.approx(max(alike_bits(rows, a, b), 0), abs=1e-5)

@@ -1,5 +1,6 @@
 """One summary of a model: its sentences are true, and every place that tells of it says them."""
 
+import math
 import re
 from html import unescape
 
@@ -9,11 +10,23 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
-from conjunct import UFC, Bits, ConjunctWarning, Evidence, Report, Risk, UFCPath, UFringe, datasets
+from conjunct import (
+    UFC,
+    Bits,
+    ConjunctWarning,
+    Evidence,
+    Report,
+    Risk,
+    Threshold,
+    UFCPath,
+    UFringe,
+    datasets,
+)
 from conjunct.cli.terminal import as_options
-from conjunct.data import BooleanData, TagCleaner
-from conjunct.explain import Summary, column_preparations, new_features
+from conjunct.data import BooleanData, DataSummary, TagCleaner
+from conjunct.explain import Summary, column_preparations, data_facts, new_features
 from conjunct.explain.summary import takes_one_pair
 
 tables = hnp.arrays(np.bool_, st.tuples(st.integers(4, 30), st.integers(2, 6)))
@@ -114,6 +127,10 @@ def test_the_method_is_that_of_the_search(zoo):
     assert "the cutoff is set once" in one_by_one
     assert "One pair was replaced at a time" in one_by_one
     assert "the one that shortened" in passages(UFC("bits", max_iter=2).fit(zoo))
+    for correction, name in (("holm", "Holm"), ("bonferroni", "Bonferroni"), (None, "")):
+        said = passages(UFC(Bits(alpha=0.02, correction=correction), max_iter=2).fit(zoo))
+        assert (f"at α = 0.02, with {name}'s correction, p ≤ " in said) == bool(name)
+        assert ("at α = 0.02, p ≤ " in said) == (not name)
     assert "those that shortened" in passages(UFC("bits", search="batch", max_iter=2).fit(zoo))
     assert "the one with the most evidence" in passages(UFC(max_iter=2).fit(zoo))
     assert "exceeded 2 times the cost of the merge" in passages(UFC(Evidence(2)).fit(zoo))
@@ -121,11 +138,47 @@ def test_the_method_is_that_of_the_search(zoo):
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
 
 
+def test_the_cutoff_of_a_risk_follows_from_the_number_of_rows(zoo):
+    model = UFC(Risk(0.001, prune=False), max_iter=1).fit(zoo)
+    u = ndtri(1 - 0.001)
+    assert model.threshold_ == pytest.approx(u / math.sqrt(len(zoo)))
+    [said] = [one.text for one in Summary(model).method if one.heading == "Why this λ"]
+    assert f"λ = {u / math.sqrt(len(zoo)):.3f} follows from the risk α = 0.001" in said
+    assert f"λ = u₁₋α/√n = {u:.2f}/√{len(zoo)}. " in said
+    # each pair has its own number of rows
+    gaps = zoo.cast(pl.Boolean).with_columns(
+        pl.when(pl.int_range(pl.len()) % 9 > 0).then(pl.col(zoo.columns[0]).cast(pl.Boolean))
+    )
+    model = UFC(Risk(0.001, prune=False), max_iter=1, missing="pairwise").fit(gaps)
+    [said] = [one.text for one in Summary(model).method if one.heading == "Why this λ"]
+    assert "for each pair, the n rows in which both columns are known" in said
+    for criterion, least in (
+        (Threshold(0.3), "correlation r exceeds 0.3 were replaced. A lower threshold (down to 0)"),
+        (Threshold(3, "lift"), "lift exceeds 3 were replaced. A lower threshold (down to 1)"),
+        (Threshold(0.4, "yule_q"), "yule q exceeds 0.4 were"),
+    ):
+        [said] = [one.text for one in Summary(UFC(criterion, max_iter=1).fit(zoo)).method[1:2]]
+        assert least in said
+    exact = UFC(Risk(0.001, test="exact"), max_iter=1).fit(zoo)
+    [said] = [one.text for one in Summary(exact).method if one.heading == "Why this λ"]
+    assert said.endswith("a pair passes if p ≤ α.")
+
+
 def test_only_parameters_are_put_into_the_words_of_the_prompt():
     baskets = [["max_iter", "stop=never"]] * 30 + [["other"]] * 30
     summary = Summary(UFC(max_iter=1).fit(baskets), as_options)
     assert summary.same_columns == "max_iter and stop=never are nearly identical."
     assert "which is --max-iter" in summary.text
+
+
+def test_words_are_explained_where_they_are_used(zoo):
+    explained = Summary(UFC().fit(zoo)).marks
+    assert explained.startswith("(rest): ")
+    assert "Evidence: " in explained
+    # a single chunk of equal columns has no rest
+    table = np.arange(40)[:, None] % 2 == [0, 0]
+    assert Summary(UFC().fit(table)).marks == ""
+    assert Summary(UFC(max_iter=0).fit(zoo)).marks == ""
 
 
 def test_nothing_constructed():
@@ -265,3 +318,23 @@ def test_only_searches_of_single_pairs_take_one_pair():
         (UFringe(3), False),
     ):
         assert takes_one_pair(model.fit(table)) == expected
+
+
+def test_facts_about_data():
+    frame = pl.DataFrame(
+        {"kind": [*"abcdefgg"], "size": [*"ssllssll"], "is": [0, 1] * 4, "has": [1] * 7 + [0]}
+    )
+    frame = pl.concat([frame] * 5)
+    data = BooleanData.from_data(frame)
+    facts = dict(data_facts(DataSummary.of(data), UFC("risk", max_iter=1).fit(data).feature_set_))
+    assert facts["rows"] == "40 (8 distinct)"
+    assert facts["columns"] == "2 categories, 2 Boolean"
+    assert facts["tags"] == str(7 + 2 + 2)
+    # some values of a variable, and the number of the others
+    assert facts["variables"] == "kind (a, b, c, d, e and 2 more), size (l, s)"
+    assert facts["density"] == f"{data.columns.to_dense().mean():.3f}"
+    facts = dict(data_facts(DataSummary.of(BooleanData.from_data(frame[["is", "has"]]))))
+    # each column is a tag
+    assert facts["columns"] == "2 Boolean"
+    assert facts["missing"] == "0 cells"
+    assert not {"tags", "variables", "constant"} & facts.keys()

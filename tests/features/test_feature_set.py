@@ -159,6 +159,8 @@ def test_counts_of_the_code_are_those_of_the_training_rows(drawn):
     # a truncated set keeps only the tables of its patterns
     some = counted.after_first(1)
     assert not some.has_code
+    with pytest.raises(InputError, match="no counts for its code"):
+        some.description_length()
     assert some.pattern_tables == counted.pattern_tables[:1]
 
 
@@ -185,6 +187,7 @@ def test_texts_name_tags():
     assert fitted.tags_in("spoon") == ("spoon",)
     assert fitted.tags_in("fork + knife") == ("knife", "fork")
     assert fitted.tags_in("spoon + fork") == ("fork", "spoon")
+    assert fitted.tags_in("spoon + fork + knife") == ("knife", "fork", "spoon")
     for text in ("fork (rest)", "plate", "fork + plate", "", 3, None, "~fork", "a (rest)"):
         assert fitted.tags_in(text) is None
     # the text of the rest of a pattern, and a column that has it as its name
@@ -198,6 +201,12 @@ def test_texts_name_tags():
     # another order is no text of the program, so that the column of that name comes first
     fitted = tagged(["knife", "fork", "knife + fork"])
     assert fitted.tags_in("knife + fork") == ("knife + fork",)
+    # the program writes all tags of these columns in quotes
+    fitted = tagged(["a + b", "b"])
+    assert fitted.tags_in('"a + b" + b') == ("a + b", "b")
+    fitted = tagged(["a", "b", "a + b + c"])
+    assert fitted.tags_in("a + b") == ("a", "b")
+    assert fitted.tags_in("a + b + c") == ("a + b + c",)
 
 
 def test_what_is_no_feature_is_refused():

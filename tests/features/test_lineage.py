@@ -52,15 +52,17 @@ def test_rows_that_have_all_tags_of_what_was_joined(table, prune, layout):
 
 
 def test_texts_that_memory_would_not_hold_are_refused():
-    lineage = Lineage(["a", "b"])
-    number = lineage.conjoin(0, 1)
-    for _ in range(60):
-        number = lineage.conjoin(number, ~number)
-    with pytest.raises(InputError, match="too long to write out: use feature_names='tags'"):
-        lineage.texts([number])
-    lineage = Lineage(["a", "b"])
-    number = lineage.conjoin(0, 1)
-    for _ in range(22):
-        number = lineage.conjoin(number, ~number)
-    with pytest.raises(InputError, match="8,388,608 literals together, too many to write out"):
-        lineage.texts([number])
+    def doubled(n):
+        lineage = Lineage(["a", "b"])
+        number = lineage.conjoin(0, 1)
+        for _ in range(n):
+            number = lineage.conjoin(number, ~number)
+        return lineage.texts([number])
+
+    # numbers that nobody reads are left out
+    for n in (49, 60):
+        with pytest.raises(InputError, match="are too long to write out: use feature_names='tags'"):
+            doubled(n)
+    for n, literals in ((22, "8,388,608"), (48, "562,949,953,421,312")):
+        with pytest.raises(InputError, match=f"{literals} literals together, too many to write"):
+            doubled(n)

@@ -23,6 +23,7 @@ from conjunct.features.mixture import (
     bits_of_groups,
     converge,
     maximise,
+    maximise_one,
     normalise,
     sum_members,
 )
@@ -204,6 +205,19 @@ def test_bits_are_those_of_the_rows_and_of_the_numbers_of_groups(drawn):
     assert growth.bits(found) == pytest.approx(bits)
 
 
+@pytest.mark.parametrize(
+    ("table", "n_free"),
+    [
+        ([[1, 0], [0, 1], [0, 1]], 2),
+        ([[1, 0], [0, 0], [0, 0]], 1),
+        ([[1, 1], [1, 0], [1, 0]], 1),
+        ([[0, 0], [0, 0]], 1),
+    ],
+)
+def test_frequencies_that_are_numbers(table, n_free):
+    assert grow(np.array(table, bool))[0].n_free == n_free
+
+
 def two_groups(n_rows=120):
     """Rows of two groups that share nothing, and the group of each row."""
     rng = np.random.default_rng(8)
@@ -304,3 +318,188 @@ def test_iterations_end_where_they_are_told():
         *rises, last = np.diff(found.objectives) / len(table)
         assert last <= gain
         assert all(rise > gain for rise in rises)
+
+
+def test_one_group_converges_at_once():
+    table, _ = two_groups()
+    growth, _ = grow(table)
+    one, _ = maximise_one(growth.rows, growth.fields, growth.prior)
+    found = converge(one, lambda now: now.expect(growth.rows), growth.prior, gain=0)
+    assert found.objectives[0] == found.objectives[1]
+    assert len(found.objectives) == 2
+
+
+def weighted_rows(seed, n_groups=2):
+    """Distinct rows of planted groups with unequal weights, and a search in them."""
+    rng = np.random.default_rng(seed)
+    table = np.unique(planted(rng, n_groups, 200, 9)[0], axis=0)
+    fields = Fields.of(9, ())
+    rows = fields.read(PackedColumns.from_table(table), rng.integers(1, 5, len(table)))
+    whole, _ = maximise_one(rows, fields, prior := np.full(9, 0.4))
+    return table, rows, whole, Growth(rows, fields, prior, rng)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_split_is_along_the_direction_of_most_variance(seed):
+    table, rows, whole, growth = weighted_rows(seed)
+    centred = table - whole.outcomes[0]
+    values, vectors = np.linalg.eigh((centred.T * rows.weights) @ centred)
+    assert values[-1] > 1.25 * values[-2]
+    along = centred @ vectors[:, -1]
+    # the direction is approximate
+    clear = np.abs(along) > 0.3
+    side = growth._side(rows, whole, 0)
+    assert clear.mean() > 0.5
+    assert (side == (along > 0))[clear].mean() in (0, 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_other_splits_are_by_the_nearer_of_two_rows(seed):
+    table, rows, whole, growth = weighted_rows(seed)
+    growth.rng = np.random.default_rng(seed)
+    one, two = table[np.random.default_rng(seed).choice(len(table), 2, replace=False)]
+    side = growth._side(rows, whole, 1)
+    # common tags, in the nats by which they are rare; only tags of one of the two rows matter
+    rarity = np.log(1 / whole.outcomes[0])
+    for row, is_first in zip(table, side, strict=True):
+        to_one = rarity[(row != one) & (one != two)].sum()
+        to_two = rarity[(row != two) & (one != two)].sum()
+        assert is_first == (to_one < to_two) or to_one == pytest.approx(to_two)
+    assert side[(table == one).all(1)].all()
+
+
+def test_rows_as_near_to_both_go_to_the_second():
+    table = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], bool)
+    growth, _ = grow(table)
+    whole = Mixture(growth.fields, np.ones(1), np.full((1, 3), 0.5), np.full((1, 3), 0.5))
+    rows = growth.fields.read(PackedColumns.from_table(table))
+    sides = set()
+    for seed in range(20):
+        growth.rng = np.random.default_rng(seed)
+        pair = np.random.default_rng(seed).choice(4, 2, replace=False)
+        if 3 not in pair:
+            assert growth._side(rows, whole, 1).tolist() == [k == pair[0] for k in range(4)]
+            sides.add(tuple(pair))
+    assert len(sides) > 1
+
+
+@pytest.mark.parametrize("table", [np.ones((4, 3), bool), np.zeros((1, 3), bool)])
+def test_equal_rows_have_no_sides(table):
+    growth, _ = grow(table)
+    rows = growth.fields.read(PackedColumns.from_table(table))
+    whole, _ = maximise_one(rows, growth.fields, growth.prior)
+    assert growth._side(rows, whole, 0) is None
+    if len(table) > 1:
+        assert growth._side(rows, whole, 1) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_split_saves_are_the_bits_of_both_descriptions(seed, monkeypatch):
+    _, rows, whole, growth = weighted_rows(seed)
+    saved, halves = growth._halve(np.arange(rows.n_rows))
+    bits = [growth.bits(Converged(each, each.expect(rows), ())) for each in (whole, halves)]
+    assert saved == pytest.approx(bits[0] - bits[1], abs=1e-6)
+    # the best of some starts
+    tried, converge_one = [], growth._converge
+    growth._converge = lambda *each: tried.append(converge_one(*each)) or tried[-1]
+    growth.n_init = 6
+    halves = growth._halve(np.arange(rows.n_rows))[1]
+    assert len(tried) == 6
+    assert halves is max(tried, key=lambda each: each.objectives[-1]).mixture
+    # a part of the rows stands for all of them
+    table = np.random.default_rng(seed).permutation(np.repeat(two_groups(240)[0], 5, axis=0))
+    growth, _ = grow(table)
+    growth.rows = growth.fields.read(PackedColumns.from_table(table))
+    growth.n_rows = float(len(table))
+    every = growth._halve(np.arange(len(table)))[0]
+    monkeypatch.setattr(module, "_SPLIT_ROWS", 600)
+    some = growth._halve(np.arange(len(table)))[0]
+    assert every > 1000
+    assert some == pytest.approx(every, rel=0.1)
+    assert some != every
+
+
+def three_groups():
+    """A search in rows of three groups, two of which are alike, and these two as one group."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1, 2], [300, 240, 260])
+    chance = np.full((3, 24), 0.05)
+    chance[0, :8] = chance[1:, 8:16] = 0.8
+    chance[1, 16:20] = chance[2, 20:] = 0.7
+    table = rng.random((800, 24)) < chance[labels]
+    growth, path = grow(table)
+    # the groups that are known, by what is in the rows
+    dense = growth.rows.outcomes.toarray()
+    members = (dense[:, :8].sum(1) > dense[:, 8:16].sum(1))[:, None] == [True, False]
+    mixture = maximise(
+        growth.fields, sum_members(growth.fields, growth.rows, members), growth.prior
+    )
+    return growth, path, mixture
+
+
+def test_only_groups_that_pay_are_split():
+    growth, path, mixture = three_groups()
+    assert path[-1].mixture.n_groups == 3
+    growth.settled = np.zeros(2, np.bool_)
+    found = growth._divide(mixture)
+    assert found.n_groups == 3
+    # in the place of the group, with its share
+    np.testing.assert_array_equal(found.outcomes[0], mixture.outcomes[0])
+    np.testing.assert_array_equal(found.none[0], mixture.none[0])
+    assert found.shares[0] == mixture.shares[0]
+    assert found.shares[1:].sum() == pytest.approx(mixture.shares[1])
+    assert sorted(found.shares[1:]) == pytest.approx([0.3, 0.325], abs=0.02)
+    # a group that was not worth it is not tried again
+    assert growth.settled.tolist() == [True, False, False]
+    assert growth.tried == set()
+    assert growth._divide(found) is None
+
+
+@pytest.mark.parametrize(
+    ("gains", "number", "most", "settled", "split"),
+    [
+        ([5.0, 7.0, -1.0], None, None, [], {0, 1}),
+        # the best ones, of equal ones the first
+        ([5.0, 7.0, 6.0], None, 5, [], {1, 2}),
+        ([5.0, 5.0, 5.0], None, 4, [], {0}),
+        ([0.0, -3.0, None], None, None, [], None),
+        ([5.0, 7.0, -1.0], None, None, [1], {0}),
+        # with a given number, the best of those that cost more than they save
+        ([-5.0, -7.0, -5.0], 9, None, [], {0}),
+        ([5.0, 7.0, -1.0], 4, None, [1], {1}),
+        ([None, None, None], 9, None, [], None),
+    ],
+)
+def test_which_groups_are_split(gains, number, most, settled, split):
+    table = np.eye(3, dtype=bool).repeat(20, axis=0)
+    growth, _ = grow(table, n_groups=number, max_groups=most)
+    rows, prior = growth.rows, growth.prior
+    # the rows of each tag are a group
+    order = [0, 1, 2]
+    members = rows.outcomes.toarray()[:, order] > 0
+    mixture = maximise(growth.fields, sum_members(growth.fields, rows, members), prior)
+    halves = maximise(growth.fields, sum_members(growth.fields, rows, members[:, :2]), prior)
+
+    def halve(which):
+        (k,) = {*np.flatnonzero(members[which].any(0)).tolist()}
+        return None if gains[k] is None else (gains[k], halves)
+
+    growth.limit = number or most or 60
+    growth._halve, growth.settled, growth.tried = halve, np.isin(order, settled), set()
+    found = growth._divide(mixture)
+    if split is None:
+        assert found is None
+        return
+    sizes = [2 if k in split else 1 for k in range(3)]
+    assert found.n_groups == sum(sizes)
+    ends = np.cumsum(sizes)
+    for k, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        assert found.shares[end - size : end].sum() == pytest.approx(mixture.shares[k])
+        expected = halves.outcomes if size == 2 else mixture.outcomes[[k]]
+        np.testing.assert_allclose(found.outcomes[end - size : end], expected)
+    assert growth.settled.tolist() == [size == 1 for size in sizes for _ in range(size)]
+    assert growth.tried == (split if number else set())
+    if number:
+        # those that were split without effect are not split again
+        growth._divide(mixture)
+        assert growth.tried > split

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_suggestions as naive
+from conjunct import UFC
 from conjunct.columns import MaskedColumns, PackedColumns, SparseColumns
 from conjunct.counting import TagCounts, Tally, sample_rows
 from conjunct.data import BooleanData
@@ -296,3 +297,19 @@ def test_rows_are_taken_in_blocks(cells, monkeypatch):
     assert parts.curves == whole.curves
     assert [start for start, *_ in parts.scores(columns)] == [0, 64, 128, 192, 256]
     assert (parts.suggest(columns, 2), parts.doubt(columns, 2)) == expected
+
+
+@pytest.mark.filterwarnings("ignore::conjunct.ConjunctWarning")
+@given(tables_with_variables(max_rows=14, max_columns=6, min_rows=3), st.integers(0, 2))
+def test_a_record_gives_the_same_back(case, seed):
+    table, _ = case
+    rng = np.random.default_rng(seed)
+    cells = np.c_[table, np.zeros(len(table)), np.arange(len(table)) == 1].astype(float)
+    cells[rng.random(cells.shape) < 0.2 * seed] = np.nan
+    model = UFC(missing="pairwise").fit(cells)
+    learned = model.learn_suggestions()
+    found = Suggester.from_record(learned.record(), model.feature_set_)
+    assert (found.ridge, found.curves) == (learned.ridge, learned.curves)
+    for name, value in vars(learned.counts).items():
+        np.testing.assert_equal(getattr(found.counts, name), value, name)
+    assert found.counts.n_tags == (np.nansum(cells, axis=0) > 0).sum()

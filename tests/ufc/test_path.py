@@ -13,7 +13,7 @@ import conjunct.ufc.path
 import naive
 import naive_path
 from conjunct import datasets
-from conjunct.columns import PackedColumns
+from conjunct.columns import MaskedColumns, PackedColumns
 from conjunct.columns.counts import CountMatrix
 from conjunct.errors import InputError
 from conjunct.expressions import And, Not, Primitive, canonical_text
@@ -32,7 +32,7 @@ from conjunct.ufc.path import (
     follow_path,
     readable_threshold,
 )
-from runs import planned, ran
+from runs import planned, ran, with_null
 from tables import named, tables
 
 NAMES = "abcdefghijklmnopqrstuvwxyz"
@@ -202,16 +202,25 @@ def test_a_budget_of_seconds_ends_an_endless_run():
     assert part.covered_from > 0.002
 
 
-@given(tables(min_rows=12, max_columns=6), st.booleans())
-def test_indicators_are_those_of_a_run_of_its_own(table, prune):
+@given(tables(min_rows=12, max_columns=6), st.booleans(), st.booleans(), st.sampled_from([0.8, 1]))
+def test_indicators_are_those_of_a_run_of_its_own(table, prune, null, part):
     store, names = PackedColumns.from_table(table), NAMES[: table.shape[1]]
+    if part < 1:
+        known = np.random.default_rng(0).random(table.shape) < part
+        store = MaskedColumns(
+            PackedColumns.from_table(table & known), PackedColumns.from_table(known)
+        )
     if store.count_distinct_rows() <= len(names):
         return
-    for solution in follow_path(store, names, Range(0.0, 0.5, 3, prune)).solutions:
+    covered, stop = Range(0.0, 0.5, 3, prune), with_null("never") if null else "never"
+    for solution in follow_path(store, names, covered, null_feature=null).solutions:
         plan = planned(Threshold(solution.threshold, prune=prune))
-        run = ran(store, names, plan, max_iter=solution.iterations)
+        run = ran(store, names, plan, max_iter=solution.iterations, stop=stop)
         shown = run.history[-1]
         assert run.n_iter == solution.iterations
+        assert shown.oi == pytest.approx(solution.oi, abs=1e-12)
+        if part < 1:
+            continue
         assert (shown.n_features, shown.length, shown.oi, shown.c0, shown.rms) == (
             solution.n_features,
             solution.length,

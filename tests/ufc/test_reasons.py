@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 import naive_evidence
-from conjunct import UFC, Bits, ConjunctWarning, Evidence, Risk, datasets
+from conjunct import UFC, Bits, ConjunctWarning, Evidence, Risk, RmsStop, Threshold, datasets
 from conjunct.features import Merge
 from conjunct.ufc.stops import _rise_text
 
@@ -218,3 +219,123 @@ def test_few_rows_leave_no_correlation_that_is_significant(n_rows, is_enough):
     assert (model.n_iter_ > 0) == is_enough
     if not is_enough:
         assert f"with {n_rows} rows, no correlation is significant" in model.stop_reason_
+
+
+RARE = " and has expected frequencies of at least 5"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "condition"),
+    [
+        (Threshold(0.95), "exceeds a correlation of 0.950. Try a smaller threshold"),
+        (Threshold(0.95, prune=True), f"exceeds a correlation of 0.950{RARE}. Try"),
+        (Threshold(0.97, "yule_q"), "exceeds a yule q of 0.970. Try a smaller threshold"),
+        (Threshold(40, "lift"), "exceeds a lift of 40.000. Try a smaller threshold"),
+        (Risk(1e-9), f"reaches a correlation of {-ndtri(1e-9) / math.sqrt(40):.3f}{RARE}. Try"),
+        (Risk(1e-9, prune=False), f"of {-ndtri(1e-9) / math.sqrt(40):.3f}. Try a larger alpha"),
+        (Risk(1e-9, "exact", prune=False), "is significant at alpha=1e-09. Try a larger alpha"),
+        (Risk(1e-9, "exact", "by"), f"at alpha=1e-09 after the by correction{RARE}. Try a larger"),
+    ],
+)
+def test_what_no_pair_has_is_named(criterion, condition):
+    model = UFC(criterion).fit(table_of(3))
+    assert model.n_iter_ == 0
+    assert model.stop_reason_.startswith("No feature was constructed: no pair of columns ")
+    assert condition in model.stop_reason_
+
+
+@pytest.mark.parametrize(
+    ("criterion", "options", "condition"),
+    [
+        (Threshold(0.3), {}, "is left with a correlation above 0.300."),
+        (
+            Threshold(0.5, "jaccard"),
+            {"max_length": 3},
+            "is left with a jaccard above 0.500 and that makes a feature of at most 3 literals.",
+        ),
+        (Risk(), {}, "is left whose correlation is significant at alpha=0.001."),
+        (Bits(), {"max_length": 2}, "than chance explains and that makes a feature of at most 2"),
+        (Bits(), {"search": "batch"}, "than chance explains and makes the description shorter."),
+        (
+            Evidence(),
+            {"max_length": 2},
+            "more often than by chance and that makes a feature of at most 2 tags.",
+        ),
+    ],
+)
+def test_what_no_other_pair_has_is_named(criterion, options, condition):
+    zoo = datasets.load_zoo().values
+    model = UFC(criterion, stop="never", **options).fit(zoo)
+    step = "iteration" if model.get_params()["search"] == "batch" else "merge"
+    if isinstance(criterion, Threshold | Risk):
+        step = "iteration"
+    steps = f"{model.n_iter_} {step}{'s' * (model.n_iter_ != 1)}"
+    assert model.stop_reason_.startswith(f"It stopped after {steps}: no pair is left ")
+    assert model.stop_reason_.replace("that goes together more often", "").endswith(
+        (condition, f"{condition} tags.")
+    )
+
+
+def digits_in(text):
+    return [float(each) for each in re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", text)]
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_the_rise_that_ends_a_run_is_that_of_its_history(null):
+    spect = datasets.load_spect().values
+    model = UFC(Threshold(0.3), stop=RmsStop(null_feature=null)).fit(spect)
+    stop = {"rule": "never", "null_feature": null}
+    after = UFC(Threshold(0.3), stop=stop, max_iter=model.n_iter_ + 1).fit(spect).history_
+    assert model.n_iter_ > 0
+    assert [line.rms for line in model.history_] == [line.rms for line in after[:-1]]
+    assert after[-1].rms > after[-2].rms
+    n, *rise = digits_in(model.stop_reason_)
+    assert n == model.n_iter_
+    assert rise == pytest.approx([line.rms for line in after[-2:]], rel=0.005)
+
+
+@pytest.mark.parametrize(("seed", "n_rows", "share"), [(5, 60, 0.04), (0, 11, 0.3), (1, 11, 0.5)])
+def test_a_first_iteration_that_raises_rms_is_written_in_numbers(seed, n_rows, share):
+    # C0 grows fast with few distinct rows
+    table = np.random.default_rng(seed).random((n_rows, 9)) < share
+    table = table.repeat(-(-60 // n_rows), axis=0)
+    model = UFC(Threshold(0.15)).fit(table)
+    assert model.n_iter_ == 0
+    first, tried = UFC(Threshold(0.15), stop="never", max_iter=1).fit(table).history_
+    numbers = [first.rms, tried.rms, first.oi, tried.oi, first.c0, tried.c0]
+    text = model.stop_reason_.replace("C0 ", "C ").replace("-", "")
+    assert digits_in(text) == pytest.approx([abs(x) for x in numbers], rel=0.006)
+    assert ("many rare columns always have a low OI" in text) == (first.oi < 0.1)
+
+
+def test_without_complexity_one_iteration_is_made():
+    table = np.repeat(np.eye(4, dtype=bool), 10, axis=0)
+    table = np.c_[table, table]
+    with pytest.warns(ConjunctWarning, match="C0 is undefined for 4 distinct rows and 8 columns"):
+        model = UFC(Threshold(0.3)).fit(table)
+    assert model.n_iter_ == 1
+    assert "one iteration was made" in model.stop_reason_
+
+
+def test_runs_end_before_formulas_are_too_long_to_read():
+    rng = np.random.default_rng(2)
+    table = rng.random((20_000, 16)) < 0.3 + 0.4 * rng.random((20_000, 1))
+    with pytest.warns(ConjunctWarning, match="more than 100 literals on average"):
+        model = UFC(Threshold(0.0)).fit(table)
+    lengths = [line.length for line in model.history_]
+    assert max(lengths) <= 100
+    more = UFC(Threshold(0.0), stop="never", max_iter=model.n_iter_ + 1).fit(table).history_
+    assert more[-1].length > 100
+    assert f"after iteration {model.n_iter_}, " in model.stop_reason_
+    assert f"with {len(np.unique(table, axis=0))} distinct rows" in model.stop_reason_
+
+
+@pytest.mark.parametrize(("n_rows", "is_low"), [(20, False), (21, True)])
+def test_an_overlap_below_a_tenth_is_low(n_rows, is_low):
+    table = np.zeros((n_rows, 3), bool)
+    table[:8, 0] = table[3:11, 1] = table[11:19, 2] = True
+    model = UFC(Threshold(0.3)).fit(table)
+    assert (model.n_iter_, model.history_[0].oi < 0.1) == (0, is_low)
+    assert ("low OI" in model.stop_reason_) == is_low
+    if not is_low:
+        assert model.history_[0].oi == 0.1

@@ -8,11 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
-from conjunct.columns import PackedColumns
+from conjunct.columns import MaskedColumns, PackedColumns
 from conjunct.columns.kernel import unpack
 from conjunct.expressions import canonical_text
 from conjunct.features.lineage import Lineage
-from conjunct.ufc import Risk, Threshold
+from conjunct.ufc import Bits, Evidence, Risk, Threshold
 from conjunct.ufc.batch import Replacement, Stage, choose_pairs, write_replaced
 from conjunct.ufc.criteria import correlated_pairs
 from runs import planned, ran, with_null
@@ -210,3 +210,62 @@ def test_distinct_rows_are_waited_for_when_c0_is_asked_for(stop, order, monkeypa
     monkeypatch.setattr(PackedColumns, "count_distinct_rows", told)
     ran(PackedColumns.from_table(table), "abcdef", planned(Threshold(0.1)), stop=stop, max_iter=1)
     assert asked == order
+
+
+@st.composite
+def gappy(draw):
+    """A table of any cells, and which of them are known."""
+    table = draw(tables(max_rows=30, max_columns=6))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    return table, rng.random(table.shape) < draw(st.sampled_from([0.6, 0.9, 1]))
+
+
+def masked(table, known):
+    return MaskedColumns(PackedColumns.from_table(table & known), PackedColumns.from_table(known))
+
+
+any_rule = criteria | st.sampled_from([Bits(None), Bits(0.3), Evidence(0.2)])
+
+
+@given(gappy(), any_rule, st.sampled_from(["batch", "pairwise"]), st.booleans())
+def test_indicators_with_missing_cells_are_those_of_the_features(cells, criterion, search, null):
+    table, known = cells
+    store, names = masked(table, known), NAMES[: table.shape[1]]
+    plan = planned(criterion, search)
+    stop = with_null("never") if null else "never"
+    whole = ran(store, names, plan, stop=stop, max_iter=3)
+    n_null = (known & ~table).all(axis=1).sum()
+    n_distinct = len({tuple(row) for row in np.where(known, table, 2).tolist()})
+    for line in whole.history:
+        made = ran(store, names, plan, max_iter=line.iteration).feature_set
+        columns, m = made.evaluate(store), len(made.features) + null
+        true, n = columns.supports(), columns.count_known()
+        assert (made.supports, made.known or tuple(n)) == (tuple(true), tuple(n))
+        shares = true / np.maximum(n, 1)
+        expected = (shares.sum() + null * n_null / len(table) - 1) / (m - 1) if m > 1 else 0
+        assert line.oi == pytest.approx(expected, abs=1e-12)
+        assert line.n_features == len(made.features)
+        assert line.length == pytest.approx(np.mean(made.lineage.lengths(made.features)))
+        c0 = math.nan
+        if n_distinct > len(names):
+            c0 = (len(made.features) - len(names)) / (n_distinct - len(names))
+        assert line.c0 == pytest.approx(c0, nan_ok=True)
+        assert line.rms == pytest.approx(math.sqrt((line.oi**2 + c0**2) / 2), nan_ok=True)
+        if isinstance(criterion, Bits) and search == "pairwise":
+            assert line.bits == pytest.approx(made.krimp_length())
+
+
+@given(gappy(), criteria, st.sampled_from(["batch", "pairwise"]))
+def test_rows_of_which_nothing_is_known_change_no_digit(cells, criterion, search):
+    table, known = cells
+    plan, names = planned(criterion, search), NAMES[: table.shape[1]]
+    for some in (known, np.ones_like(known)):
+        more = np.concatenate([table, table]), np.concatenate([some, np.zeros_like(some)])
+        one = ran(masked(table, some), names, plan, max_iter=3)
+        other = ran(masked(*more), names, plan, max_iter=3)
+        assert one.feature_set.supports == other.feature_set.supports
+        for line, again in zip(one.history, other.history, strict=True):
+            assert (line.n_features, line.length) == (again.n_features, again.length)
+            if some.all():
+                assert line.oi == again.oi
+            assert line.oi == pytest.approx(again.oi, abs=1e-12)

@@ -110,7 +110,7 @@ class Mark:
     share: float
     share_outside: float
     evidence: float
-    is_absent: bool = False
+    is_absent: bool
 
     @property
     def sentence(self) -> str:

@@ -322,7 +322,7 @@ class Growth:
         mixture, _ = maximise_one(self.rows, self.fields, self.prior)
         found = self._converge(mixture)
         path = [Grown(found.mixture, self.bits(found))]
-        while path[-1].mixture.n_groups < self.limit and time.monotonic() < self.deadline:
+        while path[-1].mixture.n_groups < self.limit:
             before = path[-1].mixture
             divided = self._divide(before)
             if divided is None:

@@ -277,7 +277,7 @@ class Run:
             best, text, found = 0.0, "", None
             for pairs in counts.pair_blocks():
                 n_rows, left, right, both = np.broadcast_arrays(*pairs.table)
-                varies = (left > 0) & (left < n_rows) & (right > 0) & (right < n_rows) & (both > 0)
+                varies = (both > 0) & (left < n_rows) & (right < n_rows)
                 # exactly the same for either order of the pair
                 chance = left * 1.0 * right / np.maximum(n_rows, 1)
                 lift = np.divide(both, chance, where=varies, out=np.zeros(len(pairs)))
