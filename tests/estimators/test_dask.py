@@ -210,8 +210,6 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
 @pytest.mark.parametrize("stop", [RmsStop(null_feature=True), NoStop(null_feature=True), "gain"])
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
 def test_arrays_and_frames_without_a_cluster(zoo, criterion, stop, search):
-    if criterion == "evidence" and search == "batch":
-        return  # it takes one pair at a time, and says so elsewhere
     options = {"criterion": criterion, "stop": stop, "search": search, "max_length": 4}
     with dask.config.set(scheduler="synchronous"):
         frame = fitted(UFC(**options), dd.from_pandas(zoo, npartitions=3))

@@ -203,7 +203,6 @@ def test_names_and_numbers_are_saved_as_they_were_given(tmp_path):
 COMBINATIONS = [
     (criterion, stop, search)
     for criterion, stop, search in itertools.product(CRITERIA, [None, *STOPS], [None, *SEARCHES])
-    if search is None or search in CRITERIA[criterion].searches
 ]
 
 
@@ -251,7 +250,7 @@ def test_nothing_is_explained_too(criterion, stop):
         ({"criterion": 0.3, "max_length": 3, "stop": "never"}, "of at most 3 literals"),
         (
             {"criterion": "bits", "search": "batch"},
-            "than chance may explain and makes the description shorter.",
+            "than chance explains and makes the description shorter.",
         ),
     ],
 )

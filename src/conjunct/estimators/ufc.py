@@ -39,7 +39,7 @@ from conjunct.estimators.curation import CuratingConstructor
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.expressions import Style, pattern_text
 from conjunct.features import KEPT_TAGS, FeatureSet
-from conjunct.parameters import Constraint, check, frequency, one_of, whole, with_parameters
+from conjunct.parameters import Constraint, frequency, one_of, whole, with_parameters
 
 _RULES: dict[str, ufc.RuleRegistry[Any]] = {"criterion": ufc.CRITERIA, "stop": ufc.STOPS}
 
@@ -212,7 +212,7 @@ class UFC(CuratingConstructor):
         """
         data = BooleanData.read(X, self.reading_rules(), counts=True)
         store = WeightedColumns.deduplicate(data.columns)
-        return store.estimate_cost(in_merges=self._plan().search != "batch")
+        return store.estimate_cost(in_merges=self._plan().merges_in_place)
 
     def fit(
         self,
@@ -474,7 +474,7 @@ class UFC(CuratingConstructor):
         variables = variables_by_column(self.variables, names) if self.variables else ()
         store = WeightedColumns.deduplicate(store)
         if self.verbose or self.on_cost_estimate is not None:
-            cost = store.estimate_cost(in_merges=plan.search != "batch")
+            cost = store.estimate_cost(in_merges=plan.merges_in_place)
             if self.verbose:
                 sys.stdout.write(f"expected: {cost}\n")
             if self.on_cost_estimate is not None:
@@ -548,15 +548,11 @@ class UFC(CuratingConstructor):
         return ufc.Plan(criterion, self.search or criterion.search, self.max_length)
 
     def _check_parameters(self) -> None:
-        criterion = ufc.CRITERIA.resolve(self.criterion)
+        ufc.CRITERIA.resolve(self.criterion)
         if self.stop is not None:
             ufc.STOPS.resolve(self.stop)
         super()._check_parameters()
         check_variables(self.variables)
-        if self.search is not None:
-            known = " or ".join(map(repr, criterion.searches))
-            wanted = f"{known} with criterion {criterion.name!r}"
-            check(self.search in criterion.searches, "search", self.search, wanted)
 
 
 def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:
