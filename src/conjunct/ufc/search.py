@@ -504,8 +504,8 @@ class EvidencePairs:
         self._is_whole = is_whole
         self._max_length = max_length
         self._lengths = GrowableArray(np.array([*map(len, tags)], np.int64))
-        # the evidence of pairs of patterns, so that each pair is counted only once
-        self._caps: dict[frozenset[int], float] = {}
+        # the evidence of pairs of patterns by column, so that each pair is counted only once
+        self._caps: dict[int, dict[int, float]] = {}
         # for each column the evidence of its best pair, or an upper bound if that is stale
         self._values = GrowableArray(np.full(len(tags), math.inf))
         self._is_stale = GrowableArray(np.ones(len(tags), np.bool_))
@@ -570,13 +570,15 @@ class EvidencePairs:
 
     def _is_counted(self, pair: Pair) -> bool:
         """Return True if the patterns of a pair are counted; otherwise count them."""
-        columns = pair[:2]
-        is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]
-        if is_whole or frozenset(columns) in self._caps:
+        left, right = pair[:2]
+        is_whole = self._is_whole[left] and self._is_whole[right]
+        if is_whole or right in self._caps.get(left, ()):
             return True
-        table = (np.array([count]) for count in self._patterns.table(*columns))
-        self._caps[frozenset(columns)] = float(evidence(*table)[0])
-        self._is_stale.values[[*columns]] = True
+        table = (np.array([count]) for count in self._patterns.table(left, right))
+        cap = float(evidence(*table)[0])
+        for column, partner in ((left, right), (right, left)):
+            self._caps.setdefault(column, {})[partner] = cap
+            self._is_stale.values[column] = True
         return False
 
     def _renew(self, column: int) -> None:
@@ -587,12 +589,12 @@ class EvidencePairs:
             fits = lengths[pairs.left] + lengths[pairs.right] <= self._max_length
             pairs = pairs.take(np.flatnonzero(fits))
         values = evidence(*pairs.table)
+        if (caps := self._caps.get(column)) is not None:
+            most = np.full(len(self._tags), math.inf)
+            most[[*caps]] = [*caps.values()]
+            values = np.minimum(values, most[pairs.right])
         some = np.flatnonzero(values > 0)
         pairs, values = pairs.take(some), values[some]
-        for k, partner in enumerate(pairs.right.tolist()):
-            cap = self._caps.get(frozenset((column, partner)))
-            if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
-                values[k] = min(values[k], cap)
         self._rows[column] = pairs, values
         self._values.values[column] = values.max(initial=-math.inf)
         self._is_stale.values[column] = False
