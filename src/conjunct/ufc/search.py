@@ -509,16 +509,15 @@ class EvidencePairs:
         # for each column the evidence of its best pair, or an upper bound if that is stale
         self._values = GrowableArray(np.full(len(tags), math.inf))
         self._is_stale = GrowableArray(np.ones(len(tags), np.bool_))
-        self._rows: dict[int, tuple[Contingency, Floats]] = {}
+        # the best pair of each column, which comes first in it, and its other column
+        self._pairs: dict[int, Pair] = {}
+        self._partners = GrowableArray(np.full(len(tags), -1))
 
     def merge(self) -> Iterator[Sequence[Found]]:
         """Merge the best pairs in turn, and yield them with their evidence, by iteration."""
         merging, tags, is_whole = self._merging, self._tags, self._is_whole
         while found := self._next():
             ends, n_before = [pair[:2] for pair, _ in found], len(tags)
-            # the best pair may change in all columns with rows in common with one of these
-            for column in chain(*ends):
-                self._is_stale.values[merging.row(column).right] = True
             if isinstance(self._patterns, MergedPartsWithPatterns):
                 self._patterns.count_ahead(ends)
             for left, right in ends:
@@ -530,11 +529,15 @@ class EvidencePairs:
                 is_whole[left] = is_whole[right] = False
                 self._values.append(-math.inf)
                 self._is_stale.append(True)
-            self._rows.clear()
-            for column in (*chain(*ends), *range(n_before, len(tags))):
-                self._renew(column)
-                pairs, values = self._rows[column]
-                np.maximum.at(self._values.values, pairs.right, values)
+                self._partners.append(-1)
+            changed = [*chain(*ends), *range(n_before, len(tags))]
+            self._is_stale.values[np.isin(self._partners.values, changed)] = True
+            for column in changed:
+                pairs, values = self._renew(column)
+                # other columns may have a new best pair
+                better = np.flatnonzero(values >= self._values.values[pairs.right])
+                self._values.values[pairs.right[better]] = values[better]
+                self._is_stale.values[pairs.right[better]] = True
             yield found
 
     def _next(self) -> Sequence[Found]:
@@ -554,13 +557,7 @@ class EvidencePairs:
                 self._renew(column)
             if stale:
                 continue
-            ties: list[Pair] = []
-            for column in first:
-                if column not in self._rows:
-                    self._renew(column)
-                pairs, of_pairs = self._rows[column]
-                ties += Pair.each_of(pairs.take(np.flatnonzero(of_pairs == of_pairs.max())))
-            pair = min(ties, key=self._tie)
+            pair = min((self._pairs[column] for column in first), key=self._tie)
             if self._is_counted(pair):
                 return pair, float(highest)
 
@@ -581,8 +578,8 @@ class EvidencePairs:
             self._is_stale.values[column] = True
         return False
 
-    def _renew(self, column: int) -> None:
-        """Find the best pairs of a column again."""
+    def _renew(self, column: int) -> tuple[Contingency, Floats]:
+        """Find the best pair of a column again; return its pairs and their evidence."""
         pairs = self._merging.row(column)
         if self._max_length is not None:
             lengths = self._lengths.values
@@ -595,9 +592,14 @@ class EvidencePairs:
             values = np.minimum(values, most[pairs.right])
         some = np.flatnonzero(values > 0)
         pairs, values = pairs.take(some), values[some]
-        self._rows[column] = pairs, values
-        self._values.values[column] = values.max(initial=-math.inf)
-        self._is_stale.values[column] = False
+        highest = values.max(initial=-math.inf)
+        self._values.values[column], self._is_stale.values[column] = highest, False
+        self._partners.values[column] = -1
+        if len(pairs):
+            best = Pair.each_of(pairs.take(np.flatnonzero(values == highest)))
+            self._pairs[column] = min(best, key=self._tie)
+            self._partners.values[column] = self._pairs[column].right
+        return pairs, values
 
 
 class Rounds(EvidencePairs):
@@ -640,14 +642,11 @@ class Rounds(EvidencePairs):
         columns = np.flatnonzero(values >= least).tolist()
         while columns:
             for column in columns:
-                if self._is_stale.values[column] or column not in self._rows:
+                if self._is_stale.values[column]:
                     self._renew(column)
                 best.pop(column, None)
-                value = float(values[column])
-                if value >= least:
-                    pairs, of_pairs = self._rows[column]
-                    ties = Pair.each_of(pairs.take(np.flatnonzero(of_pairs == value)))
-                    best[column] = min(ties, key=self._tie), value
+                if values[column] >= least:
+                    best[column] = self._pairs[column], float(values[column])
             found = [best[column][0] for column in columns if column in best]
             # counting patterns may lower the evidence of a pair
             columns = [*{k for pair in found if not self._is_counted(pair) for k in pair[:2]}]
