@@ -362,7 +362,8 @@ class MergedPartsWithPatterns:
         for merge in merges:
             self._rewrite(merge.left, merge.right)
         if merges:
-            self._tables += self._total(partial(_count_patterns, range(n, self._n)))
+            new, dtype = np.arange(n, self._n), counts_dtype(store.n_rows)
+            self._keep_tables(new, self._total(partial(_count_tables, new, dtype)))
 
     def _total(self, count: Callable[[Columns], Any]) -> Any:
         # only the counts of features are held together, not those of all columns of the parts
@@ -385,9 +386,9 @@ class MergedPartsWithPatterns:
             self._rewrite(*pair)
         left, right = np.array(pairs, np.intp).T
         new = np.arange(n, self._n)
-        counted = self._total(partial(_count_merges, np.stack([left, right, new]), dtype))
-        counts, tables = counted[:-n_merges], counted[-n_merges:]
-        self._tables += tables
+        changed = np.stack([left, right, new])
+        *counts, tables = self._total(partial(_count_merges, changed, dtype))
+        self._keep_tables(new, tables)
         if self._store.has_missing:
             for k, end in enumerate((new + 1).tolist()):
                 self._ahead.append(tuple(lines[k::n_merges, :end] for lines in counts))
@@ -398,6 +399,11 @@ class MergedPartsWithPatterns:
         joint[:, left] += common
         joint[:, right] += common
         self._ahead += [joint[k, :end] for k, end in enumerate(new.tolist())]
+
+    def _keep_tables(self, new: Positions, tables: Counts) -> None:
+        """Keep the tables of each new pattern with the patterns up to itself."""
+        for k, end in enumerate((new + 1).tolist()):
+            self._tables.append(tables[:, k, :end].copy())
 
     def merge(self, left: int, right: int) -> Any:
         if not self._ahead:
@@ -440,30 +446,23 @@ def _count_merges(changed: Positions, dtype: Any, columns: Columns) -> tuple[Cou
 
     ``changed`` has a column per merge: the positions of the pair and of the new feature.
     """
-    new = changed[2].tolist()
-    n_columns = 2 * new[-1] + 2
-    features = columns.select(range(0, n_columns, 2))
-    patterns = columns.select(range(1, n_columns, 2))
-    tables = (_count_tables(patterns, position) for position in new)
+    new = changed[2]
+    features = columns.select(range(0, 2 * new[-1] + 2, 2))
+    tables = _count_tables(new, dtype, columns)
     if columns.has_missing:
-        return *count_borders(changed.ravel(), dtype, features), *tables
-    joint = [features.select([position]).joint_with_first(features) for position in new]
-    return np.array(joint, dtype), *tables
+        return *count_borders(changed.ravel(), dtype, features), tables
+    return features.select(new.tolist()).joint_with(features).astype(dtype), tables
 
 
-def _count_patterns(added: range, columns: Columns) -> tuple[Counts, ...]:
-    """Count in a part the tables of all patterns that some merges added."""
-    patterns = columns.select(range(1, 2 * added.stop, 2))
-    return tuple(_count_tables(patterns, new) for new in added)
-
-
-def _count_tables(patterns: Columns, new: int) -> Counts:
-    """Count the tables of a pattern with all patterns up to itself, one column each."""
-    pairs = patterns.select([new]).against(patterns.select(range(new + 1)))
-    if not patterns.has_missing:
+def _count_tables(new: Positions, dtype: Any, columns: Columns) -> Counts:
+    """Count the tables of new patterns with all patterns: an array per count, a row per pattern."""
+    patterns = columns.select(range(1, 2 * new[-1] + 2, 2))
+    some = patterns.select(new.tolist())
+    if not columns.has_missing:
         # all else is known
-        return pairs.joint[None].astype(np.int64)
-    return np.stack(np.broadcast_arrays(*pairs.table)).astype(np.int64)
+        return some.joint_with(patterns)[None].astype(dtype)
+    true, true_known, known_true, known = some.count_with(patterns)  # type: ignore[attr-defined]
+    return np.array([known, true_known, known_true, true], dtype)
 
 
 # buckets of rows by the last bits of their hashes
