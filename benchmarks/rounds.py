@@ -4,8 +4,8 @@ Where a pass is expensive, as on a cluster, one pass joins all pairs that are th
 their columns and have at least half of the evidence of the best one. Here, this share is also 0 and
 90%. Training and test rows are those of ``python -m benchmarks evidence``.
 
-Then one set is fitted from parts on disk and on two workers of Dask, one merge at a time and in
-rounds. ``--passes`` runs only this part.
+Then one set is fitted from a file on disk and on the workers of a local Dask cluster, one merge at
+a time and in rounds. ``--passes`` runs only this part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchmarks._data import FOLDER
 from benchmarks._results import save
 from benchmarks.evidence import DENSITY, load, read_density, split
 from conjunct import UFC, files
-from conjunct.counting import DaskPartitions, DiskPartitions
+from conjunct.counting import DaskPartitions, DiskPartitions, connect
 from conjunct.ufc import search
 
 SETS = (
@@ -103,19 +103,13 @@ def save_passes() -> int:
     runs = []
     for engine in ("disk", "dask"):
         for way in ("pairwise", "batch"):
-            with _workers() if engine == "dask" else nullcontext():
+            with connect("local") if engine == "dask" else nullcontext():
                 chunks = -(-len(rows) // N_PARTS), rows.shape[1]
                 data = files.stream(path) if engine == "disk" else da.from_array(rows, chunks)
                 runs.append({"engine": engine, "search": way, **_count_passes(data, way)})
             print(runs[-1], flush=True)
     save("round_passes", {"set": PASSES_SET, "shape": [*table.shape], "runs": runs})
     return 0
-
-
-def _workers() -> Any:
-    from distributed import LocalCluster
-
-    return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0").get_client()
 
 
 def _count_passes(data: Any, way: Any) -> Measurement:

@@ -64,8 +64,11 @@ class UFC(CuratingConstructor):
         ``Threshold(number)``: the paper's λ. Rules have settings: ``Evidence(factor=2)``,
         ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
     search : {"pairwise", "batch"}, optional
-        Merge one pair per iteration, or all pairs of a greedy matching, as in the paper. By
-        default pairwise for ``"evidence"`` (the only choice) and ``"bits"``, otherwise batch.
+        Merge one pair per iteration, or many. By default pairwise for ``"evidence"`` and
+        ``"bits"``, otherwise batch. With ``"evidence"``, batch makes rounds: all pairs that are
+        the best pair of both their features, with at least half of the evidence of the best one.
+        Rows on disk or on a cluster then need far fewer passes, for slightly different chunks
+        (docs/scale.md). With other criteria, batch merges a greedy matching, as in the paper.
     max_iter : int, optional
         Maximum number of iterations (the paper's ``limit_iter``). With the paper's criteria it
         replaces ``stop``.
@@ -195,9 +198,9 @@ class UFC(CuratingConstructor):
     def estimate_cost(self, X: Any) -> CostEstimate:
         """Estimate the time and memory of a fit on ``X``.
 
-        A pairwise search is estimated from the first count and five merges per column, but at
-        most 4,000; the true number is between none and about fifteen per column. A batch search
-        is estimated from its first iteration; later ones take longer.
+        The estimate includes the first count and five merges per column, but at most 4,000; the
+        true number is between none and about fifteen per column. A batch search by another
+        criterion than evidence is estimated from its first iteration; later ones take longer.
 
         Raises
         ------

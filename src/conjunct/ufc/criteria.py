@@ -371,7 +371,8 @@ class Evidence(Criterion):
     ----------
     factor : float, default=1.0
         The evidence that a chunk must have, as a multiple of its cost. It only determines where
-        the run ends: a smaller factor gives the same chunks and more.
+        the run ends: a smaller factor gives the same chunks and more, except in rounds
+        (``search="batch"``), where it also determines where a round ends.
 
     Examples
     --------
