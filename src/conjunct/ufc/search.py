@@ -137,11 +137,12 @@ class PairwiseSearch:
     def steps(self) -> Iterator[Step]:
         """Yield the next iterations while a pair may be joined."""
         state, features, merging = self._state, self.features, self._merging
+        n_merges = self._n_merges
         for iteration, found in enumerate(self._found, self._n_before + 1):
-            gains, costs = [], []
+            gain = 0.0
             for pair, value in found:
-                self._n_merges += 1
-                cost = merge_cost(state.n_rows, state.n_occurring, self._n_merges)
+                n_merges += 1
+                cost = merge_cost(state.n_rows, state.n_occurring, n_merges)
                 if features[pair.left] > features[pair.right]:
                     # the earlier feature comes first
                     right, left, n_rows, right_support, left_support, joint = pair
@@ -166,10 +167,8 @@ class PairwiseSearch:
                 self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
                 features[right], features[left] = made[1:]
                 features.append(made[0])
-                gains.append(saved)
-                costs.append(cost)
+                gain += self._criterion.gain(saved, cost)
             self._sizes.append(len(found))
-            gain = self._criterion.gain(math.fsum(gains), math.fsum(costs))
             yield state.make_step(iteration, self._write, gain)
 
     def _write(self, iteration: int) -> tuple[Merge, ...]:
@@ -189,9 +188,10 @@ class PairwiseSearch:
             else:
                 score = self._pair_test.pair_filter.score(phi(*counts.table), counts)
                 pairs = self._pair_test.evidence(counts, score)
-            written = iter(write_merges(zip(*joined, strict=True), pairs))
-            for size in self._sizes[len(self._merges) :]:
-                self._merges.append(tuple(islice(written, size)))
+            written = write_merges(zip(*joined, strict=True), pairs)
+            each, sizes = iter(written), self._sizes[len(self._merges) :]
+            is_single = len(sizes) == len(written)
+            self._merges += zip(each) if is_single else [tuple(islice(each, n)) for n in sizes]
             self._open.clear()
         return self._merges[k]
 
