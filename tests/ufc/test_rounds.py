@@ -3,6 +3,7 @@
 from itertools import groupby, islice
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,8 @@ from conjunct.counting import PartitionedColumns, WeightedColumns
 from conjunct.counting.partitioned import DiskPartitions, ScratchFile
 from conjunct.errors import InputError
 from conjunct.features import merge_cost
-from conjunct.files import Checkpoint
+from conjunct.files import Checkpoint, stream
+from conjunct.files.model import model_json
 from conjunct.ufc.run import Plan
 from runs import ran
 from tables import tables
@@ -235,3 +237,18 @@ def test_a_model_is_saved_and_says_what_it_did(tmp_path):
     limited = UFC(search="batch", max_features=limit).fit(table)
     assert limited.features_ == model.truncate(max_features=limit).features_
     assert len(limited.features_) <= limit
+
+
+def test_files_on_disk_give_the_same_model(tmp_path):
+    """From the start, and from a checkpoint after two rounds."""
+    table = pl.DataFrame(in_topics(400, 24), schema=[f"c{k:02}" for k in range(24)])
+    halves = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    for half, file in zip((table.head(250), table.tail(150)), halves, strict=True):
+        half.write_parquet(file)
+    expected = UFC(search="batch").fit(table)
+    model = UFC(search="batch").fit(stream(*halves))
+    UFC(search="batch", max_iter=2).fit(stream(*halves), checkpoint=tmp_path / "run.json")
+    resumed = UFC(search="batch").fit(stream(*halves), checkpoint=tmp_path / "run.json")
+    for one in (model, resumed):
+        assert model_json(one._model_file()) == model_json(expected._model_file())
+    assert expected.n_iter_ > 2
