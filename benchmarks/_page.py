@@ -72,6 +72,7 @@ def tables_of(found: dict[str, Any]) -> dict[str, str]:
         "default_growth": _default_growth(found["default"]),
         "default_waits": _default_waits(found["default"]),
         "rounds": _rounds(found["rounds"]),
+        "round_passes": _round_passes(found["round_passes"]),
         "merges": _merges(found["merges"]),
         "merge_growth": _merge_growth(found["merges"]),
         "expected": _expected(found["expected"]),
@@ -525,6 +526,23 @@ def _rounds(run: dict[str, Any]) -> str:
             cells += [f"{line[f'passes {share}']:,.0f}", f"{more:+.2f}%"]
         lines.append(cells)
     return table_of(head, lines)
+
+
+def _round_passes(run: dict[str, Any]) -> str:
+    ways = {"pairwise": "one at a time", "batch": "in rounds"}
+    places = {"disk": "from disk", "dask": "two Dask workers"}
+    head = [f"{run['set']}, {run['shape'][0]:,} × {run['shape'][1]:,}", "merges", "passes"]
+    lines = [
+        [
+            f"{places[one['engine']]}, {ways[one['search']]}",
+            f"{one['merges']:,}",
+            f"{one['passes']:,}",
+            f"{_figures(one['seconds'])} s",
+            f"{one['bits']:.2f}",
+        ]
+        for one in run["runs"]
+    ]
+    return table_of([*head, "time", "bits per row"], lines)
 
 
 def _merges(run: dict[str, Any]) -> str:

@@ -1,19 +1,24 @@
-"""What it would cost to join several pairs in one pass over the rows, in bits of unseen rows.
+"""``search="batch"``: what rounds of merges cost in bits of unseen rows, and which time they save.
 
-Where a pass is dear, as on a cluster, one could join in each pass all pairs that are the best pair
-of both their columns. conjunct joins one pair at a time and has no such option: here the search of
-``EvidencePairs`` is made to work in rounds, slowly, to see what unseen rows would take. A round may
-also be limited to the pairs with at least a share of the evidence of its best pair.
+Where a pass is expensive, as on a cluster, one pass joins all pairs that are the best pair of both
+their columns and have at least half of the evidence of the best one. Here, this share is also 0 and
+90%. Training and test rows are those of ``python -m benchmarks evidence``.
 
-Training and test rows are those of ``python -m benchmarks evidence``.
+Then one set is fitted from a file on disk and on the workers of a local Dask cluster, one merge at
+a time and in rounds. ``--passes`` runs only this part.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
+from typing import Any
 from unittest.mock import patch
 
+import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,10 +26,9 @@ from benchmarks._apart import Measurement
 from benchmarks._data import FOLDER
 from benchmarks._results import save
 from benchmarks.evidence import DENSITY, load, read_density, split
-from conjunct import UFC
-from conjunct.features import DECIMALS, merge_cost
+from conjunct import UFC, files
+from conjunct.counting import DaskPartitions, DiskPartitions, connect
 from conjunct.ufc import search
-from conjunct.ufc.search import EvidencePairs, Found, Pair
 
 SETS = (
     *("spect", "zoo", "ticTacToe", "pima", "led", "flare", "dermatology", "nursery"),
@@ -35,79 +39,32 @@ SHARES = (0.0, 0.5, 0.9)
 BOUND = 0.005
 """What unseen rows may take more, as a share, for an option to be worth its code."""
 
+PASSES_SET, N_PARTS = "accidents_15k", 4
+"""The set that is fitted from parts, and their number."""
+
 Table = NDArray[np.bool_]
-
-
-class Rounds(EvidencePairs):
-    """All pairs that are best for both their columns, then all counts again."""
-
-    share = 0.0
-    n_rows = n_columns = n_passes = 0
-
-    _queue: list[Found]
-    _n_merges = 0
-
-    def _best(self) -> Found | None:
-        if not getattr(self, "_queue", None):
-            self._queue = self._round()
-            type(self).n_passes += bool(self._queue)
-        self._n_merges += bool(self._queue)
-        return self._queue.pop(0) if self._queue else None
-
-    def _round(self) -> list[Found]:
-        """Return the pairs of a round, in the order in which one at a time would take them."""
-        best = {c: self._best_pair(c) for c in range(len(self._tags))}
-        found = {
-            frozenset(pair[:2]): (pair, value)
-            for pair, value in filter(None, best.values())
-            if all(
-                one is not None and {*one[0][:2]} == {*pair[:2]} for one in map(best.get, pair[:2])
-            )
-        }
-        ordered = sorted(found.values(), key=lambda one: (-one[1], *self._tie(one[0])))
-        taken: list[Found] = []
-        for pair, value in ordered:
-            price = merge_cost(self.n_rows, self.n_columns, self._n_merges + len(taken) + 1)
-            if round(value - price, DECIMALS) > 0 and value >= self.share * ordered[0][1]:
-                taken.append((pair, value))
-        # one that is not worth its price ends the run
-        return taken or ordered[:1]
-
-    def _tie(self, pair: Pair) -> tuple[int, list[tuple[int, ...]]]:
-        return -pair.joint, sorted(self._tags[k] for k in pair[:2])
-
-    def _best_pair(self, column: int) -> tuple[Pair, float] | None:
-        """Return the best pair of a column, as ``EvidencePairs._best`` finds that of all."""
-        while True:
-            if self._is_stale.values[column] or column not in self._rows:
-                self._renew(column)
-            value = float(self._values.values[column])
-            if value == -np.inf:
-                return None
-            pairs, values = self._rows[column]
-            ties = Pair.each_of(pairs.take(np.flatnonzero(values == value)))
-            pair = min(ties, key=self._tie)
-            ends = pair.left, pair.right
-            if all(self._is_whole[c] for c in ends) or frozenset(ends) in self._caps:
-                return pair, value
-            table = (np.array([count]) for count in self._patterns.table(*ends))
-            self._caps[frozenset(ends)] = float(search.evidence(*table)[0])
-            self._is_stale.values[[*ends]] = True
 
 
 def fit_in_rounds(table: Table, share: float) -> tuple[UFC, int]:
     """Return a model whose merges were made in rounds, and the number of passes."""
-    Rounds.share, Rounds.n_passes = share, 0
-    Rounds.n_rows, Rounds.n_columns = len(table), int(table.any(axis=0).sum())
-    with (
-        patch.object(search, "_LARGEST_TABLE", 0),  # no search in C
-        patch.object(search, "EvidencePairs", Rounds),
-    ):
-        return UFC().fit(table), Rounds.n_passes
+    passes = []
+
+    class Counted(search.Rounds):
+        def _next(self) -> Any:
+            found = super()._next()
+            passes.extend(found[:1])
+            return found
+
+    with patch.object(search, "LEAST_SHARE", share), patch.object(search, "Rounds", Counted):
+        return UFC(search="batch").fit(table), len(passes)
 
 
-def main() -> int:
+def main(passes: bool = False) -> int:
     warnings.simplefilter("ignore")
+    return save_passes() if passes else save_bits() + save_passes()
+
+
+def save_bits() -> int:
     sets = {name: partial(_splits, name) for name in SETS}
     sets |= {name: partial(_density_split, name) for name in DENSITY}
     lines = []
@@ -133,6 +90,53 @@ def main() -> int:
         )
     save("rounds", {"shares": list(SHARES), "sets": lines})
     return 0
+
+
+def save_passes() -> int:
+    """Fit one set from parts, one merge at a time and in rounds."""
+    path = FOLDER / f"{PASSES_SET}.dat.gz"
+    if not path.exists():
+        print(f"{PASSES_SET} is not here")
+        return 0
+    table = files.read_boolean(path)
+    rows = table.columns.to_dense()
+    runs = []
+    for engine in ("disk", "dask"):
+        for way in ("pairwise", "batch"):
+            with connect("local") if engine == "dask" else nullcontext():
+                chunks = -(-len(rows) // N_PARTS), rows.shape[1]
+                data = files.stream(path) if engine == "disk" else da.from_array(rows, chunks)
+                runs.append({"engine": engine, "search": way, **_count_passes(data, way)})
+            print(runs[-1], flush=True)
+    save("round_passes", {"set": PASSES_SET, "shape": [*table.shape], "runs": runs})
+    return 0
+
+
+def _count_passes(data: Any, way: Any) -> Measurement:
+    """Return the merges, passes and seconds of a fit, and the bits that a row then takes."""
+    n_passes = 0
+
+    def counted(total: Callable[..., Any]) -> Callable[..., Any]:
+        def count(self: Any, *what: Any) -> Any:
+            nonlocal n_passes
+            n_passes += 1
+            return total(self, *what)
+
+        return count
+
+    with (
+        patch.object(DiskPartitions, "total", counted(DiskPartitions.total)),
+        patch.object(DaskPartitions, "total", counted(DaskPartitions.total)),
+    ):
+        start = time.perf_counter()
+        model = UFC(search=way).fit(data)
+        seconds = time.perf_counter() - start
+    return {
+        "merges": len(model.feature_set_.merges),
+        "passes": n_passes,
+        "seconds": seconds,
+        "bits": model.description_length_ / model.feature_set_.n_rows,
+    }
 
 
 def _splits(name: str) -> list[tuple[Table, Table]]:

@@ -70,7 +70,6 @@ BAD = [
     ("fit good.csv --prune", "--prune does not apply to --criterion evidence, which has --fact"),
     ("fit good.csv --no-prune", "--prune does not apply to --criterion evidence, which has --f"),
     ("fit good.csv --measure phi", "--measure does not apply to --criterion evidence, which has"),
-    ("fit good.csv --search batch", "--search must be 'pairwise' with criterion 'evidence'; got"),
     ("fit good.csv --criterion bits --factor 2", "--factor does not apply to --criterion bits, wh"),
     (
         "fit good.csv --criterion bits --prune",

@@ -89,6 +89,7 @@ RISK = ["--criterion", "risk"]
             {"criterion": Threshold(0.4, measure="npmi")},
         ),
         (["--max-iter", "2"], {"max_iter": 2}),
+        (["--search", "batch"], {"search": "batch"}),
         ([*BITS, "--search", "batch"], {"criterion": "bits", "search": "batch"}),
         (["--stop", "never", "--max-iter", "9"], {"stop": "never", "max_iter": 9}),
         (["--max-length", "3"], {"max_length": 3}),

@@ -48,6 +48,11 @@ def test_what_a_long_fit_takes_is_told(call, wide_file, tmp_path, monkeypatch):
     done = call("fit", wide_file, "--storage", "sparse", "--max-iter", 0, "--out", out)
     assert done.code == 0
     assert re.search(r"takes about \d+ minutes and .* of memory, more", done.err)
+    assert "--search" not in done.err
+    # a pass over rows on disk takes long
+    stream = ("fit", wide_file, wide_file, "--max-iter", 0, "--out", out)
+    assert "--search batch needs fewer passes over the rows" in call(*stream).err
+    assert "needs fewer passes" not in call(*stream, "--search", "batch").err
 
 
 def test_too_little_memory(call, wide_file, tmp_path, monkeypatch):

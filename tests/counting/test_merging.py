@@ -117,6 +117,26 @@ def test_every_count_after_every_merge(seed, in_c, has_gaps, monkeypatch):
             assert merging.n_columns == 6 + number
 
 
+@pytest.mark.parametrize("in_c", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_merges_that_are_counted_ahead(seed, in_c, monkeypatch):
+    """One pass counts three merges; after each, the counts are those of one at a time."""
+    table = np.random.default_rng(seed).random((25, 8)) < 0.6
+    if not in_c:
+        for name in ("tally", "merging"):
+            monkeypatch.setattr(f"conjunct.counting.{name}.native_library", None)
+    naive, store = Naive(table, np.ones_like(table), [1] * 25), in_dask(table, 3)
+    merging, patterns = Tally.of(store).merging_with_patterns()
+    for pairs in ([(0, 3), (5, 1), (2, 7)], [(8, 4), (10, 0)], [(9, 3)]):
+        patterns.count_ahead(pairs)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(store.parts), "total", None)
+            for left, right in pairs:
+                merging.merge(left, right)
+                naive.merge(left, right)
+                check(merging, patterns, naive)
+
+
 @pytest.mark.parametrize("largest", [1 << 40, 4 * 40**2])
 @pytest.mark.parametrize("in_c", [True, False])
 def test_room_grows_with_the_merges(in_c, largest, monkeypatch):

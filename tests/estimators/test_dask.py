@@ -188,6 +188,30 @@ def test_workers_make_the_same_model_file(client, name):
     assert actual.n_distinct_rows_ == expected.n_distinct_rows_
 
 
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_workers_count_a_round_at_once(client, storage, monkeypatch):
+    """All of its merges and their patterns, in each part; cells may be missing."""
+    random = np.random.default_rng(0)
+    table = np.repeat(random.random((400, 8)) < 0.3, 3, axis=1) & (random.random((400, 24)) < 0.9)
+    frame = pd.DataFrame(table, columns=[f"c{k:02}" for k in range(24)])
+    if storage == "dense":
+        frame = frame.astype("boolean").mask(random.random(table.shape) < 0.05)
+    options = {"search": "batch", "storage": storage}
+    expected = fitted(UFC(**options), frame)
+    passes, count = [], dask_store.DaskPartitions.total
+    monkeypatch.setattr(
+        dask_store.DaskPartitions,
+        "total",
+        lambda self, *what: passes.append(what[0]) or count(self, *what),
+    )
+    actual = fitted(UFC(**options), dd.from_pandas(frame, npartitions=5))
+    assert in_bytes(actual) == in_bytes(expected)
+    # and one for the pair that is not worth its cost
+    n_passes = len({len(rewrites) for rewrites in passes if rewrites})
+    assert n_passes == expected.n_iter_ + 1
+    assert len(expected.feature_set_.merges) > 3 * expected.n_iter_
+
+
 @pytest.mark.slow
 def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo):
     killed = []
@@ -210,8 +234,6 @@ def test_a_worker_killed_during_the_second_iteration_changes_nothing(client, zoo
 @pytest.mark.parametrize("stop", [RmsStop(null_feature=True), NoStop(null_feature=True), "gain"])
 @pytest.mark.parametrize("search", ["batch", "pairwise"])
 def test_arrays_and_frames_without_a_cluster(zoo, criterion, stop, search):
-    if criterion == "evidence" and search == "batch":
-        return  # it takes one pair at a time, and says so elsewhere
     options = {"criterion": criterion, "stop": stop, "search": search, "max_length": 4}
     with dask.config.set(scheduler="synchronous"):
         frame = fitted(UFC(**options), dd.from_pandas(zoo, npartitions=3))

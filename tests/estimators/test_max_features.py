@@ -83,8 +83,6 @@ def test_missing_cells(table, data):
     k=st.integers(1, 12),
 )
 def test_all_rules_against_a_fit_for_each_number_of_iterations(table, rule, search, k):
-    if search not in rule.searches:
-        return
     n_iter = fitted(UFC(rule, search=search, stop="never", max_iter=4), table).n_iter_
     runs = [
         fitted(UFC(rule, search=search, stop="never", max_iter=j), table) for j in range(n_iter + 1)

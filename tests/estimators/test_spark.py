@@ -65,6 +65,14 @@ def test_names_and_layouts(spark):
     assert features.toArrow().equals(expected.transform(table).to_arrow())
 
 
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_merges_in_rounds(spark, storage):
+    model = UFC(search="batch", storage=storage).fit(spark.createDataFrame(TABLE))
+    expected = UFC(search="batch", storage=storage).fit(pl.from_arrow(TABLE))
+    assert in_bytes(model) == in_bytes(expected)
+    assert 0 < model.n_iter_ < len(model.feature_set_.merges)
+
+
 def test_rows_that_differ_in_three_columns_are_counted(spark):
     """An earlier hash was the same for rows that differ in columns 63, 98 and 127."""
     rows = np.random.default_rng(0).random((200, 130)) < 0.3

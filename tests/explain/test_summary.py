@@ -133,6 +133,7 @@ def test_the_method_is_that_of_the_search(zoo):
         assert ("at α = 0.02, p ≤ " in said) == (not name)
     assert "those that shortened" in passages(UFC("bits", search="batch", max_iter=2).fit(zoo))
     assert "the one with the most evidence" in passages(UFC(max_iter=2).fit(zoo))
+    assert "at least 50% of the evidence of" in passages(UFC(search="batch", max_iter=2).fit(zoo))
     assert "exceeded 2 times the cost of the merge" in passages(UFC(Evidence(2)).fit(zoo))
     assert "No feature has more than 3 tags" in passages(UFC(max_length=3).fit(zoo))
     assert "No feature has more than 3 literals" in passages(UFC("risk", max_length=3).fit(zoo))
@@ -311,6 +312,7 @@ def test_only_searches_of_single_pairs_take_one_pair():
     table = np.c_[table, table]
     for model, expected in (
         (UFC(), True),
+        (UFC(search="batch"), False),
         (UFC("bits"), True),
         (UFC("risk"), False),
         (UFC("risk", search="pairwise"), True),

@@ -332,11 +332,6 @@ def test_the_pair_named_as_nearest_has_the_highest_lift_among_rows_that_know_bot
     assert "together in 4 rows; chance alone gives 5.0" in model.stop_reason_
 
 
-def test_only_pairs_can_be_joined_one_at_a_time():
-    with pytest.raises(ValueError, match="search must be 'pairwise' with criterion 'evidence'"):
-        UFC("evidence", search="batch").fit(np.eye(4, dtype=bool))
-
-
 @pytest.mark.parametrize("factor", [0, -1, math.inf, math.nan, "a", True])
 def test_factors_that_cannot_be_used(factor):
     with pytest.raises(ValueError, match="factor must be a number above 0"):

@@ -213,8 +213,9 @@ def _rule_parameters(
         "correlation)."
     ),
     search: Search | None = search_option(
-        "Join many pairs per iteration, or only the best one (default: pairwise for evidence and "
-        "bits, batch for the paper's rules)."
+        "Join many pairs per iteration, which needs fewer passes over rows on disk or a cluster, "
+        "or only the best one (default: pairwise for evidence and bits, batch for the paper's "
+        "rules)."
     ),
     stop: Stop | None = search_option(
         f"When to stop. {_list_choices(STOPS)} Default: gain for evidence and bits, rms for the "

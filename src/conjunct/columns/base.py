@@ -237,21 +237,21 @@ class Columns(ABC):
     def count_table(self, left: Any, right: Any) -> tuple[int, int, int, int]:
         """Count rows of two lines: known in both, true in the left, in the right, and in both."""
 
-    def joint_with_first(self, other: Self) -> Counts:
-        """Count the rows in which the first column and each column of ``other`` are true."""
-        first, bits = self.to_bits().raw_columns[:1], other.to_bits()
-        return np.asarray(kernel.count_pairs(first, bits.raw_columns, self.n_threads)[0])
+    def joint_with(self, other: Self) -> Counts:
+        """Count the rows in which each of these columns and each column of ``other`` are true."""
+        lines = self.to_bits().raw_columns, other.to_bits().raw_columns
+        return kernel.count_pairs(*lines, self.n_threads)
 
     def against(self, other: Self) -> Contingency:
         """Count the first column with each column of ``other``."""
-        supports = other.supports()
+        supports, first = other.supports(), self.select([0])
         return Contingency(
             np.zeros(other.n_columns, np.intp),
             np.arange(other.n_columns),
             self.n_rows,
-            np.full_like(supports, self.select([0]).supports()[0]),
+            np.full_like(supports, first.supports()[0]),
             supports,
-            self.joint_with_first(other),
+            first.joint_with(other)[0],
         )
 
     def total(self, count: Callable[[Any], Any], n_more: int = 0) -> Any:

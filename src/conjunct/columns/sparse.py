@@ -266,14 +266,15 @@ class SparseColumns(Columns):
         joint = int(np.count_nonzero(_is_among(few, many)))
         return self.n_rows, len(left), len(right), joint
 
-    def joint_with_first(self, other: Self) -> Counts:
-        is_there = np.zeros(self.n_rows, np.bool_)
-        is_there[self.raw_columns[0]] = True
-        # running counts of common rows; a matrix of ones would stay with a part in memory
-        rows = np.concatenate([self.empty_column, *other.raw_columns])
-        upto = np.append(0, np.cumsum(is_there[rows]))
-        ends = np.append(0, np.cumsum(other.supports()))
-        return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
+    def joint_with(self, other: Self) -> Counts:
+        # temporary matrices of ones, because the one of a part would stay in memory
+        mine, others = (
+            (np.ones(len(rows), np.int32), rows, np.append(0, np.cumsum(one.supports())))
+            for one in (self, other)
+            for rows in [np.concatenate([one.empty_column, *one.raw_columns])]
+        )
+        new = sp.csc_array(mine, shape=(self.n_rows, self.n_columns)).tocsr()
+        return (sp.csr_array(others, shape=(other.n_columns, self.n_rows)) @ new).toarray().T
 
     def count_distinct_rows(self) -> int:
         return len(_find_firsts(self.rows_matrix, self.n_threads))

@@ -17,6 +17,7 @@ from .partitioned import ScratchFile as ScratchFile
 from .partitioned import StreamedRows as StreamedRows
 from .partitioned import engine_of as engine_of
 from .partitioned import room_in_scratch as room_in_scratch
+from .tally import MergedPartsWithPatterns as MergedPartsWithPatterns
 from .tally import NativePatterns as NativePatterns
 from .tally import Patterns as Patterns
 from .tally import PatternTable as PatternTable

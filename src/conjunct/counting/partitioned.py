@@ -462,4 +462,4 @@ def fingerprint_word(part: Any) -> Any:
 def _count_merge(left: int, right: int, dtype: Any, part: Any) -> Any:
     one, other = part.raw_columns[left], part.raw_columns[right]
     both = part.conjunction(one, other, not_left=False, not_right=False)
-    return part.with_raw_columns([both]).joint_with_first(part).astype(dtype, copy=False)
+    return part.with_raw_columns([both]).joint_with(part)[0].astype(dtype, copy=False)

@@ -337,7 +337,7 @@ class NativePatterns:
 
 
 class MergedPartsWithPatterns:
-    """Columns in parts, merged in place with their patterns; each merge is one pass over both.
+    """Columns in parts, merged in place with their patterns; a pass counts one or more merges.
 
     The parts hold features at even positions and patterns at odd ones. A pass is expensive, so all
     tables of a new pattern are counted at once.
@@ -357,10 +357,13 @@ class MergedPartsWithPatterns:
         self._n_first = self._n = n
         # the tables of each new pattern with all earlier ones
         self._tables: list[Counts] = []
+        # the counts of the next merges
+        self._ahead: list[Any] = []
         for merge in merges:
             self._rewrite(merge.left, merge.right)
         if merges:
-            self._tables += self._total(partial(_count_patterns, range(n, self._n)))
+            new, dtype = np.arange(n, self._n), counts_dtype(store.n_rows)
+            self._keep_tables(new, self._total(partial(_count_tables, new, dtype)))
 
     def _total(self, count: Callable[[Columns], Any]) -> Any:
         # only the counts of features are held together, not those of all columns of the parts
@@ -376,12 +379,36 @@ class MergedPartsWithPatterns:
         )
         self._n += 1
 
+    def count_ahead(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Count the next merges in one pass; no two of them have a column in common."""
+        n, n_merges, dtype = self._n, len(pairs), counts_dtype(self._store.n_rows)
+        for pair in pairs:
+            self._rewrite(*pair)
+        left, right = np.array(pairs, np.intp).T
+        new = np.arange(n, self._n)
+        changed = np.stack([left, right, new])
+        *counts, tables = self._total(partial(_count_merges, changed, dtype))
+        self._keep_tables(new, tables)
+        if self._store.has_missing:
+            for k, end in enumerate((new + 1).tolist()):
+                self._ahead.append(tuple(lines[k::n_merges, :end] for lines in counts))
+            return
+        joint = counts[0]
+        # as before its merge, when the two columns of a pair still contained their common rows
+        common = np.triu(joint[:, n:])
+        joint[:, left] += common
+        joint[:, right] += common
+        self._ahead += [joint[k, :end] for k, end in enumerate(new.tolist())]
+
+    def _keep_tables(self, new: Positions, tables: Counts) -> None:
+        """Keep the tables of each new pattern with the patterns up to itself."""
+        for k, end in enumerate((new + 1).tolist()):
+            self._tables.append(tables[:, k, :end].copy())
+
     def merge(self, left: int, right: int) -> Any:
-        self._rewrite(left, right)
-        changed, dtype = np.array([left, right, self._n - 1]), counts_dtype(self._store.n_rows)
-        *counts, table = self._total(partial(_count_merge, changed, dtype))
-        self._tables.append(table)
-        return tuple(counts) if self._store.has_missing else counts[0]
+        if not self._ahead:
+            self.count_ahead([(left, right)])
+        return self._ahead.pop(0)
 
     def join(self, left: int, right: int) -> None:
         """Do nothing, because ``merge`` has added the pattern."""
@@ -414,32 +441,28 @@ class MergedPartsWithPatterns:
 Patterns = LinePatterns | NativePatterns | MergedPartsWithPatterns
 
 
-def _count_merge(changed: Positions, dtype: Any, columns: Columns) -> tuple[Counts, ...]:
-    """Count the changes of a merge in a part: features with features, patterns with patterns."""
-    left, right, new = changed.tolist()
-    features = columns.select(range(0, 2 * new + 2, 2))
-    table = _count_tables(columns.select(range(1, 2 * new + 2, 2)), new)
+def _count_merges(changed: Positions, dtype: Any, columns: Columns) -> tuple[Counts, ...]:
+    """Count the changes of merges in a part: features with features, patterns with patterns.
+
+    ``changed`` has a column per merge: the positions of the pair and of the new feature.
+    """
+    new = changed[2]
+    features = columns.select(range(0, 2 * new[-1] + 2, 2))
+    tables = _count_tables(new, dtype, columns)
     if columns.has_missing:
-        return *count_borders(changed, dtype, features), table
-    joint = features.select([new]).joint_with_first(features).astype(dtype)
-    # as before the merge, when the two columns still contained their common rows
-    joint[[left, right]] = joint[new]
-    return joint[:new], table
+        return *count_borders(changed.ravel(), dtype, features), tables
+    return features.select(new.tolist()).joint_with(features).astype(dtype), tables
 
 
-def _count_patterns(added: range, columns: Columns) -> tuple[Counts, ...]:
-    """Count in a part the tables of all patterns that some merges added."""
-    patterns = columns.select(range(1, 2 * added.stop, 2))
-    return tuple(_count_tables(patterns, new) for new in added)
-
-
-def _count_tables(patterns: Columns, new: int) -> Counts:
-    """Count the tables of a pattern with all patterns up to itself, one column each."""
-    pairs = patterns.select([new]).against(patterns.select(range(new + 1)))
-    if not patterns.has_missing:
+def _count_tables(new: Positions, dtype: Any, columns: Columns) -> Counts:
+    """Count the tables of new patterns with all patterns: an array per count, a row per pattern."""
+    patterns = columns.select(range(1, 2 * new[-1] + 2, 2))
+    some = patterns.select(new.tolist())
+    if not columns.has_missing:
         # all else is known
-        return pairs.joint[None].astype(np.int64)
-    return np.stack(np.broadcast_arrays(*pairs.table)).astype(np.int64)
+        return some.joint_with(patterns)[None].astype(dtype)
+    true, true_known, known_true, known = some.count_with(patterns)  # type: ignore[attr-defined]
+    return np.array([known, true_known, known_true, true], dtype)
 
 
 # buckets of rows by the last bits of their hashes

@@ -39,7 +39,7 @@ from conjunct.estimators.curation import CuratingConstructor
 from conjunct.estimators.invertible import FeatureNames, HandleUnknown, InvertibleConstructor
 from conjunct.expressions import Style, pattern_text
 from conjunct.features import KEPT_TAGS, FeatureSet
-from conjunct.parameters import Constraint, check, frequency, one_of, whole, with_parameters
+from conjunct.parameters import Constraint, frequency, one_of, whole, with_parameters
 
 _RULES: dict[str, ufc.RuleRegistry[Any]] = {"criterion": ufc.CRITERIA, "stop": ufc.STOPS}
 
@@ -64,8 +64,11 @@ class UFC(CuratingConstructor):
         ``Threshold(number)``: the paper's λ. Rules have settings: ``Evidence(factor=2)``,
         ``Bits(alpha=None)``, ``Risk(alpha=0.0001, prune=False)``.
     search : {"pairwise", "batch"}, optional
-        Merge one pair per iteration, or all pairs of a greedy matching, as in the paper. By
-        default pairwise for ``"evidence"`` (the only choice) and ``"bits"``, otherwise batch.
+        Merge one pair per iteration, or many. By default pairwise for ``"evidence"`` and
+        ``"bits"``, otherwise batch. With ``"evidence"``, batch makes rounds: all pairs that are
+        the best pair of both their features, with at least half of the evidence of the best one.
+        Rows on disk or on a cluster then need far fewer passes, for slightly different chunks
+        (docs/scale.md). With other criteria, batch merges a greedy matching, as in the paper.
     max_iter : int, optional
         Maximum number of iterations (the paper's ``limit_iter``). With the paper's criteria it
         replaces ``stop``.
@@ -195,9 +198,9 @@ class UFC(CuratingConstructor):
     def estimate_cost(self, X: Any) -> CostEstimate:
         """Estimate the time and memory of a fit on ``X``.
 
-        A pairwise search is estimated from the first count and five merges per column, but at
-        most 4,000; the true number is between 0 and about 15 per column. A batch search
-        is estimated from its first iteration; later ones take longer.
+        The estimate includes the first count and five merges per column, but at most 4,000; the
+        true number is between 0 and about 15 per column. A batch search by another
+        criterion than evidence is estimated from its first iteration; later ones take longer.
 
         Raises
         ------
@@ -212,7 +215,7 @@ class UFC(CuratingConstructor):
         """
         data = BooleanData.read(X, self.reading_rules(), counts=True)
         store = WeightedColumns.deduplicate(data.columns)
-        return store.estimate_cost(in_merges=self._plan().search != "batch")
+        return store.estimate_cost(in_merges=self._plan().merges_in_place)
 
     def fit(
         self,
@@ -474,7 +477,7 @@ class UFC(CuratingConstructor):
         variables = variables_by_column(self.variables, names) if self.variables else ()
         store = WeightedColumns.deduplicate(store)
         if self.verbose or self.on_cost_estimate is not None:
-            cost = store.estimate_cost(in_merges=plan.search != "batch")
+            cost = store.estimate_cost(in_merges=plan.merges_in_place)
             if self.verbose:
                 sys.stdout.write(f"expected: {cost}\n")
             if self.on_cost_estimate is not None:
@@ -548,15 +551,11 @@ class UFC(CuratingConstructor):
         return ufc.Plan(criterion, self.search or criterion.search, self.max_length)
 
     def _check_parameters(self) -> None:
-        criterion = ufc.CRITERIA.resolve(self.criterion)
+        ufc.CRITERIA.resolve(self.criterion)
         if self.stop is not None:
             ufc.STOPS.resolve(self.stop)
         super()._check_parameters()
         check_variables(self.variables)
-        if self.search is not None:
-            known = " or ".join(map(repr, criterion.searches))
-            wanted = f"{known} with criterion {criterion.name!r}"
-            check(self.search in criterion.searches, "search", self.search, wanted)
 
 
 def _count_training_rows(features: FeatureSet, store: Store) -> FeatureSet:

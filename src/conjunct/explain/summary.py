@@ -406,6 +406,11 @@ def _describe_criterion(model: FittedModel, criterion: ufc.Criterion) -> tuple[s
         )
     if isinstance(criterion, ufc.Evidence):
         order = "One pair was joined at a time: the one with the most evidence."
+        if not one_by_one:
+            order = (
+                f"Pairs were joined in rounds: all pairs that were the best pair of both their "
+                f"features, with at least {ufc.LEAST_SHARE:.0%} of the evidence of the best pair."
+            )
         times = "" if criterion.factor == 1 else f"{criterion.factor:g} times "
         why = (
             f'The evidence of a pair is the number of bits that support "together" over "by '

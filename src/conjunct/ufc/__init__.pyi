@@ -47,6 +47,7 @@ from .run_state import RunState as RunState
 from .run_state import SourceError as SourceError
 from .run_state import check_source as check_source
 from .run_state import without_garbage_collection as without_garbage_collection
+from .search import LEAST_SHARE as LEAST_SHARE
 from .stops import STOPS as STOPS
 from .stops import NoGainStop as NoGainStop
 from .stops import NoStop as NoStop

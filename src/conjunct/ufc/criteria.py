@@ -252,8 +252,8 @@ class Criterion(Rule):
     """The default search of the criterion."""
     stop: ClassVar[str]
     """The default stopping rule of the criterion."""
-    searches: ClassVar[tuple[Search, ...]] = SEARCHES
-    """The searches that the criterion supports."""
+    steps: ClassVar[dict[Search, str]] = {"pairwise": "merge", "batch": "iteration"}
+    """The word for an iteration of each search."""
     counts_tags: ClassVar[bool] = False
     """True if ``max_length`` limits the tags of a pattern instead of the literals of a formula."""
     draws_once: ClassVar[bool] = False
@@ -371,7 +371,8 @@ class Evidence(Criterion):
     ----------
     factor : float, default=1.0
         The evidence that a chunk must have, as a multiple of its cost. It only determines where
-        the run ends: a smaller factor gives the same chunks and more.
+        the run ends: a smaller factor gives the same chunks and more, except in rounds
+        (``search="batch"``), where it also determines where a round ends.
 
     Examples
     --------
@@ -384,8 +385,8 @@ class Evidence(Criterion):
     name = "evidence"
     summary = "join tags that go together in the rows"
     search: Search = "pairwise"  # type: ignore[misc]
-    searches: tuple[Search, ...] = ("pairwise",)  # type: ignore[misc]
     stop = "gain"
+    steps: ClassVar[dict[Search, str]] = {"pairwise": "merge", "batch": "round"}
     counts_tags = True
     draws_once = True
     needs_patterns = True

@@ -259,18 +259,17 @@ class Replay:
                 own = np.array([(state.costs[pair.left], state.costs[pair.right]) for pair in some])
                 table = *self.tables[1:, these], state.total, state.n_used, *own.T
                 score[these] = round_savings(pair_savings(*table))
-            cost = merge_cost(state.n_rows, state.n_occurring, iteration)
-            costs.append(cost)
             tables = self.tables[1:, these].T.tolist()
             for pair, made, (s, t, joint) in zip(some, self._made[these], tables, strict=True):
                 parts = joint, t - joint, s - joint
+                costs.append(merge_cost(state.n_rows, state.n_occurring, len(saved) + 1))
                 saved.append(
                     state.enter(pair.left, pair.right, (s, t, joint), made, parts, pair.known)
                 )
-            if criterion.needs_patterns:
-                saved[-1] = float(score[these.start]) - cost
-                state.evidence += saved[-1]
-            gain = criterion.gain(math.fsum(saved[these]), cost)
+                if criterion.needs_patterns:
+                    saved[-1] = float(score[len(saved) - 1]) - costs[-1]
+                    state.evidence += saved[-1]
+            gain = criterion.gain(math.fsum(saved[these]), math.fsum(costs[these]))
             self.steps.append(state.make_step(iteration, self._merges_of, gain))
         if by_bits and plan.search == "pairwise":
             score = round_savings(np.array(saved))

@@ -46,8 +46,6 @@ from conjunct.ufc.stops import Stop
 
 # smaller correlations count as 0
 _CHANCE = 1e-3
-# the word for a step of each search
-_STEP: dict[Search, str] = {"batch": "iteration", "pairwise": "merge"}
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,15 @@ class Plan:
     @property
     def options(self) -> tuple[object, ...]:
         record = self.criterion.record().items()
-        settings = tuple(sorted((k, v) for k, v in record if k not in self.criterion.ending))
+        # a factor also determines which pairs a round merges
+        ending = () if self.search == "batch" else self.criterion.ending
+        settings = tuple(sorted((k, v) for k, v in record if k not in ending))
         return settings, self.search, self.max_length
+
+    @property
+    def merges_in_place(self) -> bool:
+        """True if each merge keeps the columns of all other features, also in a round."""
+        return self.search == "pairwise" or self.criterion.needs_patterns
 
     @property
     def has_fixed_cutoff(self) -> bool:
@@ -209,7 +214,8 @@ class Run:
 
     @property
     def iterations_text(self) -> str:
-        return f"{self.n_iter:,} {_STEP[self.plan.search]}{'s' * (self.n_iter != 1)}"
+        step = self.plan.criterion.steps[self.plan.search]
+        return f"{self.n_iter:,} {step}{'s' * (self.n_iter != 1)}"
 
     @property
     def bound_text(self) -> str:
@@ -422,12 +428,13 @@ def begin_search(
     first: Tally, state: RunState, plan: Plan, pair_test: PairTest, merges: tuple[Merge, ...]
 ) -> BatchSearch | PairwiseSearch:
     """Restore the search after some merges, counting only the columns of that stage."""
-    if plan.search == "batch":
+    by_evidence = plan.criterion.needs_patterns
+    if plan.search == "batch" and not by_evidence:
         features, rewrites = rewrites_in_batches(merges, state.n_columns)
         tally = Tally.of(first.store.after(rewrites)) if rewrites else first
         return BatchSearch(Stage(len(rewrites), features, tally), state, plan, pair_test)
     in_place = rewrites_in_place(merges, state.n_columns) if merges else []
-    if plan.criterion.needs_patterns:
+    if by_evidence:
         merging, patterns = first.merging_with_patterns(in_place)
     else:
         tally = Tally.of(first.store.after(in_place)) if in_place else first
@@ -555,7 +562,7 @@ def last_within(history: Sequence[Indicators], max_features: int) -> int:
 def beginning_text(n_kept: int, n_made: int, plan: Plan, max_features: int | None) -> str:
     """Explain why only part of a run was kept."""
     kept = f"the first {n_kept} {'is' if n_kept == 1 else 'are'}" if n_kept else "none is"
-    kept = f"Of {n_made} {_STEP[plan.search]}{'s' * (n_made != 1)} {kept} kept"
+    kept = f"Of {n_made} {plan.criterion.steps[plan.search]}{'s' * (n_made != 1)} {kept} kept"
     if max_features is None:
         return f"{kept}."
     return f"{kept}: the next would leave more than {max_features} features, which is max_features."

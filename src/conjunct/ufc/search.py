@@ -11,14 +11,19 @@ features, and the second never, so each column keeps its best pair until that pa
 Patterns are counted only when a pair would come first; until then the evidence of the features is
 a bound.
 
-C finds the same pairs as NumPy, but much faster.
+If a pass over the rows is expensive, pairs with the most evidence are merged in rounds: all pairs
+that are the best pair of both their columns and have enough of the evidence of the best pair. Such
+pairs have no column in common, so one pass counts all merges of a round.
+
+C finds the same pairs as NumPy, but much faster. Only NumPy finds rounds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,11 +33,12 @@ from conjunct.counting import (
     CompiledMaskedMerging,
     CompiledMerging,
     GrowableArray,
+    MergedPartsWithPatterns,
     Merging,
     NativePatterns,
     Patterns,
 )
-from conjunct.features import Merge, largest_rise, merge_cost, round_savings
+from conjunct.features import DECIMALS, Merge, largest_rise, merge_cost, round_savings
 from conjunct.ufc.association import Floats, evidence, phi, x_log2_x
 from conjunct.ufc.batch import sort_ties, text_order
 from conjunct.ufc.criteria import PairFilter, PairTest, saved_bits
@@ -45,6 +51,9 @@ if TYPE_CHECKING:
 _LARGEST_TABLE = 1 << 24
 # merges that C makes in advance, before it is known whether the run continues
 _MOST_AHEAD = 128
+
+LEAST_SHARE = 0.5
+"""A round merges pairs with at least this share of the evidence of its best pair."""
 
 Tags = tuple[int, ...]
 """A pattern as the sorted ranks of the names of its tags."""
@@ -87,7 +96,7 @@ class OpenMerge(NamedTuple):
 
 
 class PairwiseSearch:
-    """The features of columns, and the merges so far.
+    """The features of columns, and the merges so far, one or a round of them per iteration.
 
     ``features`` has the feature of each column, or None if no row is left in which it is true. The
     tests of merges are computed in batches, on first use.
@@ -107,9 +116,11 @@ class PairwiseSearch:
         self._state = state
         self._criterion = plan.criterion
         self._pair_test = pair_test
-        self._n_before = len(merges)
+        self._n_before = merges[-1].iteration if merges else 0
+        self._n_merges = len(merges)
         self._open: list[OpenMerge] = []
-        self._merges: list[Merge] = []
+        self._sizes: list[int] = []
+        self._merges: list[tuple[Merge, ...]] = []
         self.features: list[Any] = [*range(len(state.lineage.primitives))]
         for merge, one in zip(merges, rewrites, strict=True):
             self.features[one.left], self.features[one.right] = merge.left_only, merge.right_only
@@ -117,45 +128,51 @@ class PairwiseSearch:
         if merges:
             supports = [0 if f is None else state.supports[f] for f in self.features]
             check_source(supports == merging.supports.tolist(), "its merges do not match the data")
-        self._found: Iterator[Found]
+        self._found: Iterator[Sequence[Found]]
         if patterns is None:
-            self._found = find_best(merging, state, plan, pair_test.pair_filter, self.features)
+            self._found = zip(find_best(merging, state, plan, pair_test.pair_filter, self.features))
         else:
-            self._found = find_evident(merging, patterns, state, rewrites, plan.max_length)
+            self._found = find_evident(merging, patterns, state, rewrites, plan)
 
     def steps(self) -> Iterator[Step]:
-        """Yield the next merges while a pair may be joined."""
+        """Yield the next iterations while a pair may be joined."""
         state, features, merging = self._state, self.features, self._merging
-        for iteration, (pair, value) in enumerate(self._found, self._n_before + 1):
-            cost = merge_cost(state.n_rows, state.n_occurring, iteration)
-            if features[pair.left] > features[pair.right]:
-                # the earlier feature comes first
-                right, left, n_rows, right_support, left_support, joint = pair
-                pair = Pair(left, right, n_rows, left_support, right_support, joint)
-            left, right, _, left_support, right_support, joint = pair
-            f, g, known = features[left], features[right], None
-            both, right_only, left_only = joint, right_support - joint, left_support - joint
-            observed = merging.observed
-            if not isinstance(observed, int):
-                # the counts of the pair refer to the rows in which both are known
-                columns = [len(features), right, left]
-                both, right_only, left_only = merging.supports[columns].tolist()
-                known = tuple(observed[columns].tolist())
-            # none of a pair of present features was ever joined
-            of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
-            made = state.lineage.conjoin_pair(f, g, parts)
-            # the bits that the merge saved in Krimp's code, or its evidence less its cost
-            saved = state.enter(f, g, of_pair, made, parts, known)
-            if value is not None:
-                saved = value - cost
-                state.evidence += saved
-            self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
-            features[right], features[left] = made[1:]
-            features.append(made[0])
-            yield state.make_step(iteration, self._write, self._criterion.gain(saved, cost))
+        n_merges = self._n_merges
+        for iteration, found in enumerate(self._found, self._n_before + 1):
+            gain = 0.0
+            for pair, value in found:
+                n_merges += 1
+                cost = merge_cost(state.n_rows, state.n_occurring, n_merges)
+                if features[pair.left] > features[pair.right]:
+                    # the earlier feature comes first
+                    right, left, n_rows, right_support, left_support, joint = pair
+                    pair = Pair(left, right, n_rows, left_support, right_support, joint)
+                left, right, _, left_support, right_support, joint = pair
+                f, g, known = features[left], features[right], None
+                both, right_only, left_only = joint, right_support - joint, left_support - joint
+                observed = merging.observed
+                if not isinstance(observed, int):
+                    # the counts of the pair refer to the rows in which both are known
+                    columns = [len(features), right, left]
+                    both, right_only, left_only = merging.supports[columns].tolist()
+                    known = tuple(observed[columns].tolist())
+                # none of a pair of present features was ever joined
+                of_pair, parts = (left_support, right_support, joint), (both, right_only, left_only)
+                made = state.lineage.conjoin_pair(f, g, parts)
+                # the bits that the merge saved in Krimp's code, or its evidence less its cost
+                saved = state.enter(f, g, of_pair, made, parts, known)
+                if value is not None:
+                    saved = value - cost
+                    state.evidence += saved
+                self._open.append(OpenMerge(iteration, f, g, made, saved, cost, pair))
+                features[right], features[left] = made[1:]
+                features.append(made[0])
+                gain += self._criterion.gain(saved, cost)
+            self._sizes.append(len(found))
+            yield state.make_step(iteration, self._write, gain)
 
-    def _write(self, iteration: int) -> tuple[Merge]:
-        """Create the merge of an iteration."""
+    def _write(self, iteration: int) -> tuple[Merge, ...]:
+        """Create the merges of an iteration."""
         k = iteration - self._n_before - 1
         if k >= len(self._merges):
             *joined, costs_, of_pairs = zip(*self._open, strict=True)
@@ -171,9 +188,12 @@ class PairwiseSearch:
             else:
                 score = self._pair_test.pair_filter.score(phi(*counts.table), counts)
                 pairs = self._pair_test.evidence(counts, score)
-            self._merges += write_merges(zip(*joined, strict=True), pairs)
+            written = write_merges(zip(*joined, strict=True), pairs)
+            each, sizes = iter(written), self._sizes[len(self._merges) :]
+            is_single = len(sizes) == len(written)
+            self._merges += zip(each) if is_single else [tuple(islice(each, n)) for n in sizes]
             self._open.clear()
-        return (self._merges[k],)
+        return self._merges[k]
 
 
 class Order:
@@ -406,9 +426,9 @@ def find_evident(
     patterns: Patterns,
     state: RunState,
     rewrites: Sequence[MergeRewrite],
-    max_length: int | None,
-) -> Iterator[Found]:
-    """Merge and yield the pairs with the most evidence, with that evidence."""
+    plan: Plan,
+) -> Iterator[Sequence[Found]]:
+    """Merge and yield the pairs with the most evidence, with that evidence, by iteration."""
     # patterns are compared by the ranks of their names
     primitives = state.lineage.primitives
     ranks = np.empty(len(primitives), np.int64)
@@ -420,7 +440,16 @@ def find_evident(
         tags.append(tuple(sorted(tags[one.left] + tags[one.right])))
         is_whole.append(is_whole[one.left] and is_whole[one.right])
         is_whole[one.left] = is_whole[one.right] = False
-    is_small = merging.n_rows < _LARGEST_TABLE
+    is_small, max_length = merging.n_rows < _LARGEST_TABLE, plan.max_length
+    if plan.search == "batch":
+
+        def is_worth(column: int, value: float) -> bool:
+            k = column - len(primitives) + 1
+            cost = merge_cost(state.n_rows, state.n_occurring, k)
+            return round(plan.criterion.gain(value - cost, cost), DECIMALS) > 0
+
+        yield from Rounds(merging, patterns, tags, is_whole, max_length, is_worth).merge()
+        return
     if not is_small or not isinstance(merging, CompiledMerging | CompiledMaskedMerging):
         yield from EvidencePairs(merging, patterns, tags, is_whole, max_length).merge()
         return
@@ -437,7 +466,7 @@ def find_evident(
     # start with a single merge ahead, because merges after the end of the run are wasted
     while (merged := merging.run_evidence(most)) is not None:
         for (left, right, *counts), value in merged:
-            yield Pair(left, right, n_rows, *counts), value
+            yield ((Pair(left, right, n_rows, *counts), value),)
         if not merged:
             return
         most = min(2 * most, _MOST_AHEAD)
@@ -455,7 +484,7 @@ def find_evident(
             patterns.join(left, right)
             n_both = patterns.table(left, right).both
         merging.merge_evidence(left, right, n_both)
-        yield pair, value
+        yield ((pair, value),)
 
 
 class EvidencePairs:
@@ -475,37 +504,48 @@ class EvidencePairs:
         self._is_whole = is_whole
         self._max_length = max_length
         self._lengths = GrowableArray(np.array([*map(len, tags)], np.int64))
-        # the evidence of pairs of patterns, so that each pair is counted only once
-        self._caps: dict[frozenset[int], float] = {}
+        # the evidence of pairs of patterns by column, so that each pair is counted only once
+        self._caps: dict[int, dict[int, float]] = {}
         # for each column the evidence of its best pair, or an upper bound if that is stale
         self._values = GrowableArray(np.full(len(tags), math.inf))
         self._is_stale = GrowableArray(np.ones(len(tags), np.bool_))
-        self._rows: dict[int, tuple[Contingency, Floats]] = {}
+        # the best pair of each column, which comes first in it, and its other column
+        self._pairs: dict[int, Pair] = {}
+        self._partners = GrowableArray(np.full(len(tags), -1))
 
-    def merge(self) -> Iterator[Found]:
-        """Merge the best pairs in turn, and yield each with its evidence."""
-        tags, is_whole = self._tags, self._is_whole
-        while (found := self._best()) is not None:
-            left, right = found[0][:2]
-            # the best pair may change in all columns with rows in common with one of the two
-            for column in (left, right):
-                self._is_stale.values[self._merging.row(column).right] = True
-            self._merging.merge(left, right)
-            self._patterns.join(left, right)
-            tags.append(tuple(sorted(tags[left] + tags[right])))
-            self._lengths.append(len(tags[-1]))
-            is_whole.append(is_whole[left] and is_whole[right])
-            is_whole[left] = is_whole[right] = False
-            self._values.append(-math.inf)
-            self._is_stale.append(True)
-            self._rows.clear()
-            for column in (left, right, len(tags) - 1):
-                self._renew(column)
-                pairs, values = self._rows[column]
-                np.maximum.at(self._values.values, pairs.right, values)
+    def merge(self) -> Iterator[Sequence[Found]]:
+        """Merge the best pairs in turn, and yield them with their evidence, by iteration."""
+        merging, tags, is_whole = self._merging, self._tags, self._is_whole
+        while found := self._next():
+            ends, n_before = [pair[:2] for pair, _ in found], len(tags)
+            if isinstance(self._patterns, MergedPartsWithPatterns):
+                self._patterns.count_ahead(ends)
+            for left, right in ends:
+                merging.merge(left, right)
+                self._patterns.join(left, right)
+                tags.append(tuple(sorted(tags[left] + tags[right])))
+                self._lengths.append(len(tags[-1]))
+                is_whole.append(is_whole[left] and is_whole[right])
+                is_whole[left] = is_whole[right] = False
+                self._values.append(-math.inf)
+                self._is_stale.append(True)
+                self._partners.append(-1)
+            changed = [*chain(*ends), *range(n_before, len(tags))]
+            self._is_stale.values[np.isin(self._partners.values, changed)] = True
+            for column in changed:
+                pairs, values = self._renew(column)
+                # other columns may have a new best pair
+                better = np.flatnonzero(values >= self._values.values[pairs.right])
+                self._values.values[pairs.right[better]] = values[better]
+                self._is_stale.values[pairs.right[better]] = True
             yield found
 
-    def _best(self) -> Found | None:
+    def _next(self) -> Sequence[Found]:
+        """Return the pairs of the next iteration: the best one, if any pair may be joined."""
+        best = self._best()
+        return [] if best is None else [best]
+
+    def _best(self) -> tuple[Pair, float] | None:
         while True:
             values = self._values.values
             highest = values.max(initial=-math.inf)
@@ -517,36 +557,97 @@ class EvidencePairs:
                 self._renew(column)
             if stale:
                 continue
-            ties: list[Pair] = []
-            for column in first:
-                if column not in self._rows:
-                    self._renew(column)
-                pairs, of_pairs = self._rows[column]
-                ties += Pair.each_of(pairs.take(np.flatnonzero(of_pairs == of_pairs.max())))
-            # larger joint count first, then by name
-            pair = min(ties, key=lambda one: (-one.joint, sorted(self._tags[k] for k in one[:2])))
-            columns = pair[:2]
-            is_whole = self._is_whole[pair.left] and self._is_whole[pair.right]
-            if is_whole or frozenset(columns) in self._caps:
+            pair = min((self._pairs[column] for column in first), key=self._tie)
+            if self._is_counted(pair):
                 return pair, float(highest)
-            table = (np.array([count]) for count in self._patterns.table(*columns))
-            self._caps[frozenset(columns)] = float(evidence(*table)[0])
-            self._is_stale.values[[*columns]] = True
 
-    def _renew(self, column: int) -> None:
-        """Find the best pairs of a column again."""
+    def _tie(self, pair: Pair) -> tuple[int, list[Tags]]:
+        """Return the order of pairs with equal evidence: larger joint count first, then by name."""
+        return -pair.joint, sorted(self._tags[k] for k in pair[:2])
+
+    def _is_counted(self, pair: Pair) -> bool:
+        """Return True if the patterns of a pair are counted; otherwise count them."""
+        left, right = pair[:2]
+        is_whole = self._is_whole[left] and self._is_whole[right]
+        if is_whole or right in self._caps.get(left, ()):
+            return True
+        table = (np.array([count]) for count in self._patterns.table(left, right))
+        cap = float(evidence(*table)[0])
+        for column, partner in ((left, right), (right, left)):
+            self._caps.setdefault(column, {})[partner] = cap
+            self._is_stale.values[column] = True
+        return False
+
+    def _renew(self, column: int) -> tuple[Contingency, Floats]:
+        """Find the best pair of a column again; return its pairs and their evidence."""
         pairs = self._merging.row(column)
         if self._max_length is not None:
             lengths = self._lengths.values
             fits = lengths[pairs.left] + lengths[pairs.right] <= self._max_length
             pairs = pairs.take(np.flatnonzero(fits))
         values = evidence(*pairs.table)
+        if (caps := self._caps.get(column)) is not None:
+            most = np.full(len(self._tags), math.inf)
+            most[[*caps]] = [*caps.values()]
+            values = np.minimum(values, most[pairs.right])
         some = np.flatnonzero(values > 0)
         pairs, values = pairs.take(some), values[some]
-        for k, partner in enumerate(pairs.right.tolist()):
-            cap = self._caps.get(frozenset((column, partner)))
-            if cap is not None and not (self._is_whole[column] and self._is_whole[partner]):
-                values[k] = min(values[k], cap)
-        self._rows[column] = pairs, values
-        self._values.values[column] = values.max(initial=-math.inf)
-        self._is_stale.values[column] = False
+        highest = values.max(initial=-math.inf)
+        self._values.values[column], self._is_stale.values[column] = highest, False
+        self._partners.values[column] = -1
+        if len(pairs):
+            best = Pair.each_of(pairs.take(np.flatnonzero(values == highest)))
+            self._pairs[column] = min(best, key=self._tie)
+            self._partners.values[column] = self._pairs[column].right
+        return pairs, values
+
+
+class Rounds(EvidencePairs):
+    """Find and merge rounds: the pairs that are best for both columns, unless weak or too costly.
+
+    ``is_worth`` tests the evidence of the merge that makes the n-th column. If even the best pair
+    is not worth its cost, it is alone in its round.
+    """
+
+    def __init__(
+        self,
+        merging: Merging,
+        patterns: Patterns,
+        tags: list[Tags],
+        is_whole: list[bool],
+        max_length: int | None,
+        is_worth: Callable[[int, float], bool],
+    ) -> None:
+        super().__init__(merging, patterns, tags, is_whole, max_length)
+        self._is_worth = is_worth
+
+    def _next(self) -> Sequence[Found]:
+        first = self._best()
+        if first is None:
+            return []
+        best = self._best_of_columns(LEAST_SHARE * first[1])
+        pairs = [
+            (pair, value)
+            for pair, value in best.values()
+            if pair.left < pair.right and best[pair.right][0].right == pair.left
+        ]
+        pairs.sort(key=lambda one: (-one[1], *self._tie(one[0])))
+        made = enumerate(pairs, start=len(self._tags))
+        worth = [*takewhile(lambda one: self._is_worth(one[0], one[1][1]), made)]
+        return pairs[: max(1, len(worth))]
+
+    def _best_of_columns(self, least: float) -> dict[int, tuple[Pair, float]]:
+        """Return the best pair of each column, beginning with it, if it has enough evidence."""
+        values, best = self._values.values, dict[int, tuple[Pair, float]]()
+        columns = np.flatnonzero(values >= least).tolist()
+        while columns:
+            for column in columns:
+                if self._is_stale.values[column]:
+                    self._renew(column)
+                best.pop(column, None)
+                if values[column] >= least:
+                    best[column] = self._pairs[column], float(values[column])
+            found = [best[column][0] for column in columns if column in best]
+            # counting patterns may lower the evidence of a pair
+            columns = [*{k for pair in found if not self._is_counted(pair) for k in pair[:2]}]
+        return best

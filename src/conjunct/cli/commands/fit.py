@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -512,7 +513,11 @@ def _construct(
     else:
         table = source.read(data)
     if isinstance(model, estimators.UFC):
-        model.on_cost_estimate = _on_cost_estimate
+        advice = ""
+        is_stream = isinstance(table, files.Stream)
+        if is_stream and model.search is None and explain.takes_one_pair(model):
+            advice = "; --search batch needs fewer passes over the rows, for slightly other chunks"
+        model.on_cost_estimate = partial(_on_cost_estimate, advice)
     with (
         source.naming_cells_of(data, _IF_EMPTY),
         terminal.time_step("constructed features"),
@@ -574,7 +579,7 @@ def _note_counts(table: BooleanData) -> None:
         )
 
 
-def _on_cost_estimate(cost: CostEstimate) -> None:
+def _on_cost_estimate(advice: str, cost: CostEstimate) -> None:
     """Print the estimated cost of a long fit before it begins."""
     if cost.seconds > _LONG_SECONDS:
-        terminal.note(f"this takes {cost}")
+        terminal.note(f"this takes {cost}{advice}")
