@@ -46,7 +46,7 @@ class CompleteMerging:
         self.n_rows = self.observed = first.n_rows
         self.n_columns = n = len(first.supports)
         self._columns = columns
-        self._room = n + max(32, n // 4)
+        self._room = n + max(64, n // 4)
         self._supports = np.pad(first.supports.astype(np.int64), (0, self._room - n))
         self._begin_pairs(first.to_matrix(LARGEST_MATRIX // 4))
 
