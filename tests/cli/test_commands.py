@@ -230,11 +230,11 @@ def test_names_that_are_words_of_python_stay_names(call, tmp_path):
     (tmp_path / "t.csv").write_text("memory,noise\n" + rows)
     done = call("fit", "t.csv")
     assert "The strongest pair, memory with noise, has 0.2 bits of evidence" in done.err
-    assert "more rows like these would be enough; --factor 0.13 asks for less." in done.err
+    assert "more rows like these would be enough; --factor 0.13 requires less." in done.err
     assert call("fit", "t.csv", "--factor", "0.13").err == ""
     done = call("fit", "t.csv", "--criterion", "bits")
     assert "memory with noise comes nearest" in done.err
-    assert "; --alpha none leaves the test out." in done.err
+    assert "; --alpha none skips the test." in done.err
 
 
 SEEN = "a,b,c\n" + "1,1,0\n" * 40 + "1,0,0\n" * 5 + "0,0,1\n" * 40

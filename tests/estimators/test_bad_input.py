@@ -126,7 +126,7 @@ def test_a_number_for_a_criterion_is_a_threshold(threshold):
 
 
 def test_first_iteration_that_does_not_help_is_explained():
-    # three columns that never change together: replacing them costs more than it brings
+    # three columns that never change together: replacing them costs more than it saves
     rng = np.random.default_rng(3)
     table = rng.random((400, 6)) < 0.02
     table[:, 1] |= table[:, 0] & (rng.random(400) < 0.5)

@@ -137,13 +137,13 @@ def read_variables_option(given: Path | None) -> Any:
 
 # Spelled out because the help must not load NumPy; a test compares them with the library.
 CRITERIA = {
-    "bits": "join tags so that the data takes the fewest bits",
+    "bits": "join the tags that compress the data most",
     "evidence": "join tags that go together in the rows",
     "risk": "the paper's uFCα: join columns with a significant correlation",
     "threshold": "a number: the paper's λ, which the correlation must exceed",
 }
 STOPS = {
-    "gain": "when the next merge costs more than it brings",
+    "gain": "when the next merge costs more than it saves",
     "never": "only when no pair may be joined any more",
     "rms": "the paper's: before the RMS of overlap (OI) and growth (C0) rises",
 }

@@ -97,7 +97,7 @@ class Output:
 def _make_output(
     json: bool = output_option("Print the result as JSON.", "--json", default=False),
     verbose: bool = output_option(
-        "Print each step and how long it took.", "--verbose", "-v", default=False
+        "Print each step and its duration.", "--verbose", "-v", default=False
     ),
 ) -> Output:
     terminal.set_volume(1 if verbose else 0)

@@ -70,7 +70,7 @@ _UNWATCHED = {
 Lazy = Any
 """A ``Delayed`` of a part, of some parts, or of their counts."""
 Parts = tuple[Columns, ...]
-"""The parts that one task counts, because every task costs Dask milliseconds."""
+"""The parts that one task counts together, because Dask needs milliseconds per task."""
 
 # limit of the bytes sent with the tasks of a graph, and their approximate number per column
 _WITH_TASKS = 1 << 20
@@ -254,8 +254,8 @@ def with_value(
 ) -> Callable[..., Lazy]:
     """Bind a value to a function for many tasks; the size of the value grows with the columns.
 
-    A small value is sent with each task; a large one goes to one worker, and from there to others.
-    Dask does not inspect either, which would take longer than the task.
+    A small value is sent with each task; a large one goes to one worker, and from there to the
+    others. Dask does not inspect either, which would take longer than the task.
     """
     if n_tasks * n_columns * _BYTES_A_COLUMN <= _WITH_TASKS:
         return task(partial(function, value))  # type: ignore[no-any-return]

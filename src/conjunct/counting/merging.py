@@ -63,7 +63,7 @@ class CompleteMerging:
         return self._supports[: self.n_columns]
 
     def row(self, column: int) -> Contingency:
-        """Return the pairs of a column with columns in common rows; ``left`` is the column."""
+        """Return the pairs of a column and columns with common rows; ``left`` is the column."""
         partners, joint = self._joint_row(column)
         left, supports = np.full(len(partners), column), self.supports
         own, others = supports[left], supports[partners]
@@ -273,7 +273,7 @@ class EvidenceInC:
 
 
 class MaskedMerging:
-    """Columns with missing cells, in which counts do not subtract, so three columns are counted.
+    """Columns with missing cells: counts cannot be subtracted, so three columns are counted.
 
     The matrices have room for more columns. They count the rows in which i and j are both true, in
     which i is true and j is known, and in which both are known.
@@ -338,7 +338,7 @@ class CompiledMaskedMerging(MaskedMerging, EvidenceInC):
         _check_memory(native_library.native_pairs_masked(self._in_c, *size, *places))
 
     def table(self, left: int, right: int) -> tuple[int, int, int, int]:
-        """Count the rows in which both columns are known, and those with each and with both."""
+        """Count the rows in which both columns are known, and among these each and both columns."""
         true, across, known = self._matrices
         counts = known[left, right], across[left, right], across[right, left], true[left, right]
         return tuple(map(int, counts))  # type: ignore[return-value]

@@ -109,7 +109,7 @@ class Partitions(ABC):
 
 
 def sum_counts(values: Iterable[Any]) -> Any:
-    """Sum the counts of parts: anything that can be added, or flat tuples of such things."""
+    """Sum the counts of parts: values that can be added, or flat tuples of such values."""
     return reduce(lambda a, b: tuple(map(add, a, b)) if isinstance(a, tuple) else a + b, values)
 
 

@@ -133,7 +133,7 @@ class WeightedColumns:
 
     @classmethod
     def deduplicate(cls, store: Store) -> Store:
-        """Return each distinct row once, in memory, with its number of occurrences, if that pays.
+        """Return the distinct rows in memory, with their numbers of occurrences, if that is faster.
 
         For rows in parts this takes one pass. Rows with weights do not change.
         """
@@ -473,8 +473,8 @@ class RowSample(NamedTuple):
     """Distinct rows in the order of their hashes, and the weight of each in the sample.
 
     A distinct row is sampled by its hash, with a probability proportional to its number of
-    occurrences, at most 1. So the order of rows, their partitions and layouts, and weights instead
-    of repeated rows change nothing, and frequent rows are never left out.
+    occurrences, at most 1. The order of rows, their partitions and layouts, and weights instead of
+    repeated rows therefore change nothing. Frequent rows are never left out.
     """
 
     rows: Columns

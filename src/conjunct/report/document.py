@@ -65,7 +65,7 @@ _TECHNICAL = (
 
 _MUCH_MISSING = 0.2  # of the rows
 _NAMES = 6  # columns named in one alert
-_SETTING = re.compile(r"; criterion=\w+\([^()]*\) asks for less")
+_SETTING = re.compile(r"; criterion=\w+\([^()]*\) requires less")
 _CONSTANT = "every "  # the reasons for ignoring a constant column begin with it
 
 

@@ -69,7 +69,7 @@ def wide(counts: Counts) -> NDArray[np.int64]:
 
 
 def covariance(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> NDArray[np.int64]:
-    """Return n² times the covariance, which is positive if columns go together."""
+    """Return n² times the covariance, which is positive if columns occur together."""
     # |n c − s_i s_j| ≤ n²/4: exact in 64 bits up to 6·10⁹ rows, even if the products overflow
     return n_rows * wide(joint) - wide(left) * wide(right)
 
@@ -99,7 +99,7 @@ def phi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return (n_rows * joint - left * right) / scale
 
 
-@_enter("Yule's Q, which is 1 where one column is part of the other")
+@_enter("Yule's Q, which is 1 if one column implies the other")
 def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return Yule's Q = (ad − bc) / (ad + bc) of the four cells, in [−1, 1].
 
@@ -116,9 +116,9 @@ def yule_q(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return covariance(n_rows, left, right, joint) / (agree + differ)
 
 
-@_enter("rows with both over rows with at least one")
+@_enter("rows with both divided by rows with at least one")
 def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return rows with both over rows with at least one, in [0, 1].
+    """Return the rows with both divided by the rows with at least one, in [0, 1].
 
     Examples
     --------
@@ -129,9 +129,9 @@ def jaccard(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / (wide(left) + right - joint)
 
 
-@_enter("rows with both over the geometric mean of the two supports")
+@_enter("rows with both divided by the geometric mean of the two supports")
 def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return the joint count over the geometric mean of the supports, in [0, 1].
+    """Return the joint count divided by the geometric mean of the supports, in [0, 1].
 
     Examples
     --------
@@ -142,7 +142,7 @@ def cosine(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return joint / np.sqrt(product(left, right))
 
 
-@_enter("rows with both over the rows expected if independent", least=1, below=math.inf)
+@_enter("rows with both divided by the rows expected if independent", least=1, below=math.inf)
 def lift(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return the joint count divided by that of independent columns, in [0, n].
 
@@ -168,9 +168,9 @@ def pmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
         return np.asarray(np.log2(lift(n_rows, left, right, joint)), np.float64)
 
 
-@_enter("the lift in bits over its maximum")
+@_enter("the lift in bits divided by its maximum")
 def npmi(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
-    """Return PMI over its largest value −log₂(c/n), in [−1, 1]; 1 if the columns are equal.
+    """Return PMI divided by its maximum −log₂(c/n), in [−1, 1]; 1 if the columns are equal.
 
     NaN if both columns are true in all rows.
 
@@ -214,7 +214,7 @@ def mutual_information(n_rows: Rows, left: Counts, right: Counts, joint: Counts)
 def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats:
     """Return n times the mutual information of 2 × 2 tables, in bits.
 
-    The order of sums is symmetric in the two columns, and values are rounded. So ties depend
+    The order of sums is symmetric in the two columns, and values are rounded. Ties therefore depend
     neither on the order of columns nor on the last digits of a machine.
 
     Parameters
@@ -225,7 +225,7 @@ def evidence(n_rows: Rows, left: Counts, right: Counts, joint: Counts) -> Floats
     Returns
     -------
     array
-        Minus infinity for pairs that are not together more often than by chance.
+        Minus infinity for pairs that do not occur together more often than by chance.
 
     Examples
     --------
@@ -314,8 +314,9 @@ def is_exactly_significant(
 ) -> NDArray[np.bool_]:
     """Test whether exact p-values are at most a level, for pairs with r > 0.
 
-    Above the mean, the terms of the tail fall at least as fast as the first two. So the first term
-    and a geometric series bound the sum, which is computed only if these bounds do not decide.
+    Above the mean, the terms of the tail fall at least as fast as the first two. The first term and
+    a geometric series therefore bound the sum, which is computed only if these bounds do not
+    decide.
     """
     s, t, c = wide(left), wide(right), wide(joint)
     first = _first_term(n_rows, s, t, c)

@@ -40,7 +40,7 @@ Search = Literal["batch", "pairwise"]
 SEARCHES: tuple[Search, ...] = ("batch", "pairwise")
 
 _MANY_TIMES = 1000
-"""Above this multiple of the rows, messages do not state how many more rows would help."""
+"""Above this multiple of the rows, messages do not state the number of rows that would help."""
 
 
 Mask = NDArray[np.bool_]
@@ -96,7 +96,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class PairFilter:
-    """The rule for candidates, which decides which pairs pass and in which order.
+    """The rule for candidates: the pairs that pass, and their order.
 
     With a ``threshold``, the measure of a pair must exceed it (§3.2). With ``alpha`` instead, the
     pair must be significant at that level (§6.1), for any measure. Only positive association
@@ -111,7 +111,7 @@ class PairFilter:
     correction: str | None = None
 
     def accepts(self, counts: Contingency) -> Mask:
-        """Test which pairs pass, except for the correction. NaN (a constant column) never does."""
+        """Test which pairs pass, except for the correction. NaN (a constant column) fails."""
         passes = self.may_accept(counts)
         if self.needs_more_than_r:
             some = np.flatnonzero(passes)
@@ -309,7 +309,7 @@ class Criterion(Rule):
         return saved
 
     def why_no_gain(self, run: Run) -> str:
-        """Return why the next best pair is not worth joining, as the end of a sentence."""
+        """Return the reason for not joining the next best pair, as the end of a sentence."""
         last = run.tried[-1]
         costs = "would save no more bits than it costs"
         if -last.gain >= 0.05:
@@ -317,7 +317,7 @@ class Criterion(Rule):
         return f"the next best pair, {run.pair_text(last.merges[0])}, {costs}"
 
     def explain_no_gain(self, run: Run) -> str:
-        """Return why not even the first pair is worth joining, and what would help."""
+        """Return the reason for joining no pair at all, and a remedy."""
         n_pairs = run.count_open_pairs()
         pairs = "1 pair of columns goes" if n_pairs == 1 else f"{n_pairs:,} pairs of columns go"
         return (
@@ -328,11 +328,11 @@ class Criterion(Rule):
 
     @abstractmethod
     def why_nothing(self, run: Run) -> str:
-        """Return why no pair could be joined, and what would help with these data."""
+        """Return the reason why no pair could be joined, and a remedy for these data."""
 
     @abstractmethod
     def why_no_more(self, run: Run) -> str:
-        """Return why no further pair could be joined."""
+        """Return the reason why no further pair could be joined."""
 
 
 class _Criteria(RuleRegistry[Criterion]):
@@ -359,11 +359,11 @@ def format_share(value: float) -> str:
 
 @CRITERIA.enter
 class Evidence(Criterion):
-    """Join the pairs for which the data show that they go together (docs/evidence.md).
+    """Join the pairs with enough evidence that they go together (docs/evidence.md).
 
     This is the default. The evidence of a pair is n times the mutual information of its 2 × 2
-    table, in bits, if the two are together more often than by chance. There are two tables: that of
-    the current features, and that of the rows that have all their tags. The smaller evidence
+    table, in bits, if the two occur together more often than by chance. There are two tables: that
+    of the current features, and that of the rows that have all their tags. The smaller evidence
     counts, so every chunk is a true statement about the rows. The pair with the most evidence is
     joined while its evidence exceeds the cost of the merge. There is no test and no threshold.
 
@@ -421,7 +421,7 @@ class Evidence(Criterion):
     def explain_no_gain(self, run: Run) -> str:
         merge = run.tried[-1].merges[0]
         enough = math.floor(merge.score / merge.threshold * 100) / 100
-        less = f"; criterion=Evidence(factor={enough:g}) asks for less" if enough else ""
+        less = f"; criterion=Evidence(factor={enough:g}) requires less" if enough else ""
         return (
             "No chunk was found: no two columns clearly go together. The strongest pair, "
             f"{run.pair_text(merge)}, has {self._lack(merge)}. "
@@ -449,8 +449,8 @@ class Evidence(Criterion):
 
     def why_no_more(self, run: Run) -> str:
         return (
-            f"It stopped after {run.iterations_text}: no pair is left that is together more often "
-            f"than by chance{run.bound_text}"
+            f"It stopped after {run.iterations_text}: no pair is left that occurs together more "
+            f"often than by chance{run.bound_text}"
         )
 
 
@@ -482,7 +482,7 @@ class Bits(Criterion):
     """
 
     name = "bits"
-    summary = "join tags so that the data takes the fewest bits"
+    summary = "join the tags that compress the data most"
     search: Search = "pairwise"  # type: ignore[misc]
     stop = "gain"
     counts_tags = True
@@ -536,8 +536,7 @@ class Bits(Criterion):
         return (
             f"{nothing}: no pair of columns goes together more often than chance explains. Of "
             f"{n_pairs:,} pair{'s' * (n_pairs != 1)}, {text} comes nearest, with {p}; a chunk "
-            f"needs p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) leaves the test "
-            f"out"
+            f"needs p ≤ {needed}. More rows would help; criterion=Bits(alpha=None) skips the test"
         )
 
     def why_no_more(self, run: Run) -> str:
@@ -658,7 +657,7 @@ class Threshold(Criterion):
     measure : str, default="phi"
         ``"phi"`` (the correlation), ``"jaccard"``, ``"cosine"``, ``"yule_q"``, ``"npmi"`` or
         ``"mutual_information"``, with thresholds in [0, 1); ``"pmi"``, at least 0; ``"lift"``, at
-        least 1. With every measure, pairs must be together more often than independent ones.
+        least 1. With every measure, pairs must occur together more often than independent pairs.
     prune : bool, default=False
         Leave out pairs with an expected frequency below 5.
 

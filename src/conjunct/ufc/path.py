@@ -145,8 +145,9 @@ class JoinedRows:
     def candidates(self, lows: Sequence[float], prune: bool) -> RowPairs:
         """Find the pairs above the threshold of their stage, as ``correlated_pairs`` does.
 
-        Thresholds are not below the one that led to the stage. So no pair of kept features can
-        pass: the matching would have taken it, or another pair with one of its features.
+        Thresholds are not below the one that led to the stage. Therefore no pair of kept features
+        can pass; otherwise the matching would already contain it, or another pair with one of its
+        features.
         """
         m, supports = len(self.supports), self.supports
         n_kept = np.array([stage.n_kept for stage in self.stages])
@@ -172,7 +173,7 @@ class JoinedRows:
 def find_replacements(
     stages: Sequence[RowStage], lows: Sequence[float], prune: bool, lineage: Lineage
 ) -> list[RowReplacement]:
-    """Return what the next iteration replaces in each stage, for thresholds from ``lows``."""
+    """Return the pairs to replace next in each stage, for thresholds from ``lows``."""
     joined = JoinedRows(stages)
     pairs = joined.candidates(lows, prune)
     features = [*chain.from_iterable([stage.features for stage in stages])]

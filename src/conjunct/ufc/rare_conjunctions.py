@@ -36,7 +36,8 @@ def find_rare_conjunctions(
 ) -> dict[str, list[Any]]:
     """Return a table of the rare conjunctions in ``store``, largest lift first.
 
-    ``store`` holds the primitives; ``status`` says whether a conjunction is a feature of the model.
+    ``store`` holds the primitives; ``status`` states whether a conjunction is a feature of the
+    model.
     """
     n_rows = store.n_rows
     matrix = store.pair_counts()

@@ -319,7 +319,7 @@ class Replay:
         return self.merges[iteration - 1]
 
     def places(self, fitted: FeatureSet) -> list[int]:
-        """Return the places of the patterns of features, which the rests keep."""
+        """Return the places of the patterns of features; a rest keeps the place of its pattern."""
         return [self._place[number] for number in fitted.features + fitted.suppressed]
 
     def _find_evidence(self) -> Floats:
@@ -359,8 +359,8 @@ def _columns(tables: Sequence[Sequence[int]]) -> NDArray[np.int64]:
 class Progress:
     """The progress of a run: all iterations so far, as sources.
 
-    ``supports`` belong to the columns, as do, with missing cells, the ``known`` rows. Both are
-    empty in all news but the first.
+    ``supports`` and, with missing cells, the ``known`` rows belong to the columns. Only the first
+    progress that is stored has them.
     """
 
     iterations: Sequence[Sequence[JoinedPair]]

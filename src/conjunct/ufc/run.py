@@ -275,7 +275,7 @@ class Run:
         return self._columns_text(pair.counts, 0), float(pair.p_value[0])
 
     def why_none_together(self) -> str:
-        """Write that no two columns go together, and which pair comes nearest."""
+        """State that no two columns go together, and name the nearest pair."""
         if self.count_tested_pairs() == 0:
             return "fewer than two columns vary between the rows"
 
@@ -356,7 +356,7 @@ def run_ufc(
     watch: Callable[[Indicators], None] | None = None,
     progress_store: ProgressStore | None = None,
 ) -> Run:
-    """Iterate until ``max_iter``, until the stopping rule, or until nothing is replaced.
+    """Iterate until ``max_iter``, until the stopping rule applies, or until nothing is replaced.
 
     Keep the last step with at most ``max_features`` features.
 

@@ -64,8 +64,8 @@ def without_garbage_collection() -> Iterator[None]:
 class Indicators(msgspec.Struct, frozen=True, gc=False):
     """One line of a run's history. C0 and RMS are NaN if C0 is undefined.
 
-    ``bits`` is the length of the data in Krimp's code of these features. ``evidence`` is that of
-    all merges so far minus their costs; NaN if the criterion does not use it.
+    ``bits`` is the length of the data in Krimp's code of these features. ``evidence`` is the
+    evidence of all merges so far minus their costs; NaN if the criterion does not use it.
     """
 
     iteration: int

@@ -98,7 +98,7 @@ class OpenMerge(NamedTuple):
 class PairwiseSearch:
     """The features of columns, and the merges so far, one or a round of them per iteration.
 
-    ``features`` has the feature of each column, or None if no row is left in which it is true. The
+    ``features`` has the feature of each column, or None if it is true in no row. The
     tests of merges are computed in batches, on first use.
     """
 
@@ -257,7 +257,7 @@ class Order:
             self.costs.append(costs[left] + costs[right])
 
     def rise(self, largest_joint: int) -> float:
-        """Return an upper bound of how much the value of other pairs rose since the last call."""
+        """Return an upper bound of the increase of other pairs' values since the last call."""
         if self.costs is None:
             return 0.0
         (total, n_used), self._known = self._known, (self._state.total, self._state.n_used)
@@ -387,9 +387,7 @@ class BestPairs:
 
 
 class CompiledBest:
-    """``BestPairs`` in C. NumPy's numbers decide close calls of rounding or of a test, so both
-    find the same pairs.
-    """
+    """``BestPairs`` in C. NumPy decides close cases, so both find the same pairs."""
 
     def __init__(self, merging: CompiledMerging, pair_filter: PairFilter, order: Order) -> None:
         self._merging = merging

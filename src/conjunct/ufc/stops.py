@@ -23,7 +23,7 @@ Setting = str | int | float | bool | None
 
 
 class Rule(BaseEstimator):
-    """A rule of uFC with parameters of scikit-learn, which checks and explains itself."""
+    """A rule of uFC that checks its parameters, which are as in scikit-learn."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -100,7 +100,7 @@ class Stop(Rule):
         return False
 
     def why_nothing(self, run: Run) -> str:
-        """Explain why nothing was kept, and what would help with these data."""
+        """Explain why nothing was kept, and name a remedy for these data."""
         return self.why(run)
 
 
@@ -122,7 +122,7 @@ STOPS: RuleRegistry[Stop] = RuleRegistry("stop", "conjunct.ufc.stops")
 
 @STOPS.enter
 class NoGainStop(Stop):
-    """Keep steps while each one pays by its criterion.
+    """Keep steps while each has a gain by the criterion.
 
     With ``"evidence"``, the evidence must exceed the cost of the merge. With all other criteria,
     the description of the data in Krimp's code must become shorter.
@@ -137,7 +137,7 @@ class NoGainStop(Stop):
     """
 
     name = "gain"
-    summary = "when the next merge costs more than it brings"
+    summary = "when the next merge costs more than it saves"
 
     def keep_steps(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
@@ -189,7 +189,7 @@ _READABLE_LENGTH = 100
 class RmsStop(MayCountNull):
     """Keep the last iteration before the RMS of OI and C0 rises.
 
-    If C0 is undefined (not more distinct rows than columns), make one iteration: the least that
+    If C0 is undefined (not more distinct rows than columns), make one iteration, the minimum that
     constructs anything.
 
     Parameters

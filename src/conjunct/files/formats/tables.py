@@ -416,7 +416,7 @@ class Arrow(Columnar):
 
 
 class Spreadsheet(TableFormat):
-    """One sheet: a row of column names, then rows. Columns without name and cells are left out."""
+    """One sheet: a row of column names, then rows. Empty columns without a name are left out."""
 
     name = "excel"
     summary = "an Excel or LibreOffice sheet"
