@@ -189,7 +189,9 @@ def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
         rarely = counts.may_meet(i, j) & (c * n <= _RARELY * s * t)
         pairs, cosine = pairs.take(rarely), cosine[rarely]
         sizes = (is_far[pairs.left] | is_far[pairs.right]).sum(axis=1)
-        sizes -= 2 * is_far[pairs.left, pairs.right]
+        # leave out the two tags: one may be far from chance in the rows of the other only
+        sizes -= is_far[pairs.left, pairs.right]
+        sizes -= is_far[pairs.right, pairs.left]
         blocks.append(_put_rarer_first(counts, pairs))
         values.append(round_savings(-0.5 * np.maximum(sizes - 1, 0) * np.log2(1 - cosine**2)))
     return Contingency.concat(blocks, counts.n_rows), np.concatenate(values)
