@@ -151,3 +151,11 @@ def test_two_hundred_rows_give_the_same_merges_in_memory_and_on_dask(in_c):
     model = UFC("risk").fit(da.from_array(table, chunks=(64, -1)))
     assert model.n_distinct_rows_ == expected.n_distinct_rows_ == 200
     assert model.feature_set_.merges == expected.feature_set_.merges
+
+
+@given(arrays(np.bool_, st.tuples(st.integers(1, 20), st.integers(1, 70))))
+def test_words_of_rows_are_mixed_by_the_published_finaliser(table):
+    for columns in (PackedColumns.from_table(table), SparseColumns.from_table(table)):
+        mixed = [splitmix_finaliser(word) for word in columns.sum_words(0).tolist()]
+        assert columns.row_hashes().tolist() == mixed
+        assert columns.fingerprint() == sum(mixed) % 2**64

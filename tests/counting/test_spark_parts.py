@@ -1,15 +1,19 @@
 """Which rewrites the parts of Spark are kept with, seen on data of Spark that are lists."""
 
 import itertools
+import os
 from functools import partial
 from operator import methodcaller
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from conjunct.columns import MergeRewrite, PackedColumns, Rewrite, SparseColumns
 from conjunct.columns.kernel import pack
-from conjunct.counting.spark import SparkPartitions
+from conjunct.counting.spark import Spark, SparkPartitions, _silent_errors
+from conjunct.errors import InputError
 
 pytest.importorskip("pyspark")
 
@@ -123,3 +127,42 @@ def test_packed_parts_are_not_kept_with_merges(columns):
     supports = parts.total(rewrites, methodcaller("supports"), 0)
     assert (supports == columns.after(rewrites).supports()).all()
     assert len(Listed.held) == 1
+
+
+class Frame:
+    """As much of a data frame of Spark as the engine needs."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def rdd(self):
+        return Listed(lambda: [[row] for row in self.rows])
+
+    def mapInArrow(self, function, schema):  # noqa: N802
+        assert schema.startswith("layout string")
+        batches = [*function(iter(self.rows))]
+        return type(self)([SimpleNamespace(**row) for b in batches for row in b.to_pylist()])
+
+
+def test_only_a_connected_frame_is_refused(columns):
+    Frame.__module__ = "pyspark.sql.dataframe"
+    batch = pa.RecordBatch.from_arrays(
+        list(columns.to_dense().T.astype(bool)), list("abcdefghijkl")
+    )
+
+    def read(part):
+        return PackedColumns.from_table(np.array([*part.to_pydict().values()]).T)
+
+    parts = Spark().partitions(Frame([batch]), read, 12, "auto", None)
+    assert (parts.total((), methodcaller("supports"), 0) == columns.supports()).all()
+    Frame.__module__ = "pyspark.sql.connect.dataframe"
+    with pytest.raises(InputError, match="cannot fit on a Spark Connect DataFrame"):
+        Spark().partitions(Frame([batch]), read, 12, "auto", None)
+
+
+def test_messages_of_java_are_silenced_only_within(capfd):
+    with _silent_errors():
+        os.write(2, b"Java\n")
+    os.write(2, b"ours\n")
+    assert capfd.readouterr().err == "ours\n"

@@ -345,3 +345,15 @@ def test_tags_that_were_never_joined_are_counted_in_data():
         assert explained.frequency == n / len(rows)
     assert fitted.explain("a + b").support == 30
     assert fitted.explain("c").support == 23
+
+
+def test_parents_with_long_formulas_are_shown_by_their_patterns() -> None:
+    made = UFC("bits").fit(datasets.load_zoo().values)
+    fitted, lengths = made.feature_set_, set()
+    for number in fitted.features:
+        parents = [fitted.lineage.expression(parent) for parent in fitted.parents(number)]
+        text = fitted.lineage.expression(number).text()
+        for parent, shown in zip(parents, made.explain(text).parents, strict=True):
+            lengths.add(parent.length)
+            assert (shown == str(parent)) == (parent.length <= 6)
+    assert {6, 7} <= lengths

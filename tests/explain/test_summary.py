@@ -234,6 +234,15 @@ def test_every_number_of_the_measures_is_that_of_the_model(table, criterion, max
     assert numbers_in(text) == expected
 
 
+def test_the_fall_of_the_overlap_is_written_as_a_share(zoo):
+    model = UFC("risk").fit(zoo)
+    first, last = model.history_[0].oi, model.history_[-1].oi
+    assert 0 < last < first
+    assert f"from {first:.3f} to {last:.3f}, by {1 - last / first:.0%}, with" in (
+        Summary(model).scores
+    )
+
+
 def test_rare_features_and_kept_columns_are_counted(zoo):
     model = UFC("risk", max_iter=2, stop="never", min_support=0.1).fit(zoo)
     fitted, summary = model.feature_set_, Summary(model)

@@ -5,7 +5,9 @@ import gzip
 import io
 import json
 import re
+import sqlite3
 import time
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 import naive_tags as naive
-from conjunct import ConjunctWarning, InputError
+from conjunct import BooleanData, ConjunctWarning, InputError
 from conjunct.files import read_boolean, read_table, stream
+from conjunct.files.formats.base import make_series
 
 RAW = {
     "wet": ["yes", "no", None, "yes", "no", "no", "yes"],
@@ -399,3 +402,52 @@ def test_a_compressed_file_is_decompressed_once(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,0\n0,1\n" * 50))
     assert read_boolean(path).names == ("a", "b")
     assert len(opened) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1, 2, None], pl.Int64),
+        ([1, 2.5, None], pl.Float64),
+        ([1, 2**63], pl.Float64),
+        ([-(2**62), 2**63 - 1], pl.Int64),
+        ([1, "x", True, None], pl.String),
+        ([True, None], pl.Boolean),
+        ([b"x", None], pl.Binary),
+        ([[1, None], "x", None], pl.List(pl.String)),
+    ],
+)
+def test_values_of_any_type_are_a_column(cells, kind):
+    column = make_series("x", cells)
+    assert column.dtype == kind
+    assert column.is_null().to_list() == [cell is None for cell in cells]
+    if kind == pl.String:
+        assert column.to_list() == ["1", "x", "true", None]
+    elif isinstance(cells[0], list):
+        assert column.to_list() == [["1"], ["x"], None]
+    elif kind != pl.Binary:
+        assert column.to_list() == cells
+
+
+@pytest.mark.parametrize("first", ["01", "11", "00"])
+@pytest.mark.parametrize("last", ["", "0", "1", "2"])
+def test_columns_are_boolean_only_if_all_cells_are_0_or_1(first, last, tmp_path):
+    # the last cell comes after those by which the type is guessed
+    cells = [*(first * 3000), *last]
+    path = tmp_path / "digits.csv"
+    path.write_text("".join(f"{line}\n" for line in ["a,b", *(f"{c},1" for c in cells)]))
+    found = read_table(path).get_column("a")
+    assert (found.dtype == pl.Boolean) == (last != "2")
+    assert found.cast(pl.Int64).to_list() == [*map(int, cells)]
+
+
+def test_a_column_of_bytes_in_a_database_is_left_out_as_in_a_frame(tmp_path):
+    path = tmp_path / "bytes.db"
+    cells = [(k % 2, b"\0" if k % 3 else None) for k in range(30)]
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE t (a INTEGER, b BLOB)")
+        base.executemany("INSERT INTO t VALUES (?, ?)", cells)
+        base.commit()
+    frame = pl.DataFrame(cells, schema=["a", "b"], orient="row")
+    assert frame.schema["b"] == pl.Binary
+    assert read_boolean(path).names == BooleanData.from_data(frame).names == ("a",)

@@ -100,15 +100,15 @@ def test_a_column_that_is_words_in_one_file_only(kind, tmp_path):
     assert_same(io.stream(*parts), io.read_boolean(whole))
 
 
-def test_numbers_are_spelled_as_in_their_file_if_another_file_has_words(tmp_path):
-    numbers, words = ["01", "02", "10", "02"] * 30, ["X9", "01", "02", "X9"] * 30
-    parts = [
-        write_lines(tmp_path / f"{k}.csv", ["code", *some])
-        for k, some in enumerate((numbers, words))
-    ]
-    whole = write_lines(tmp_path / "whole.csv", ["code", *numbers, *words])
-    assert_same(io.stream(*parts), io.read_boolean(whole))
-    assert "code = 01" in io.stream(*parts).names
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_numbers_are_spelled_as_in_their_file_if_another_file_has_words(kind, tmp_path):
+    form = "{}" if kind == "csv" else '{{"code": {}}}'
+    numbers, words = ["1.50", "2.00", "10", "2.00"] * 30, ['"X9"', "1.50", "2.00", '"X9"'] * 30
+    parts = [tmp_path / f"{k}.{kind}" for k in range(3)]
+    for part, cells in zip(parts, (numbers, words, numbers + words), strict=True):
+        write_lines(part, ["code"] * (kind == "csv") + [form.format(cell) for cell in cells])
+    assert_same(io.stream(*parts[:2]), io.read_boolean(parts[2]))
+    assert "code = X9" in io.stream(*parts[:2]).names
 
 
 BASKETS = [f"t{k % 7} t{k % 3} T{k % 3}s" if k % 5 else "" for k in range(N_ROWS)]

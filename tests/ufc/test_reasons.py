@@ -94,7 +94,7 @@ def test_as_many_rows_more_as_it_says_are_enough(seed, factor):
 def merge_with(score, threshold):
     parts = {"iteration": 1, "left": 0, "right": 1, "both": 2, "right_only": 3, "left_only": 4}
     counts = {"n_rows": 9, "joint": 3, "r": 0.1, "p_value": 0.1, "p_adjusted": 0.1}
-    more = {"compared": "score", "family_size": 1}
+    more = {"compared": "score", "family_size": 1, "saved": math.nan, "n_significant": 0}
     return Merge(**parts, **counts, **more, score=score, threshold=threshold)
 
 

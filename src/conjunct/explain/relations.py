@@ -84,12 +84,11 @@ def find_relations(counts: TagCounts) -> list[Relation]:
     n, s, t, c = (np.asarray(each, np.float64) for each in pairs.table)
     with np.errstate(divide="ignore", invalid="ignore"):
         is_same = (c * n - s * t) / np.sqrt(s * (n - s) * t * (n - t)) >= SAME
-    more = c * n > s * t
     is_first = np.ones(len(counts.tags), np.bool_)
     is_first[pairs.left[is_same]] = False
     has_firsts = is_first[pairs.left] & is_first[pairs.right]
     # few exceptions, and at most half of the exceptions expected by chance
-    is_implied = has_firsts & more & (c >= _NEARLY_ALL * s)
+    is_implied = has_firsts & (c >= _NEARLY_ALL * s)
     is_implied &= (s - c) * n <= _RARELY * s * (n - t)
     is_rare = has_firsts & (c * n <= _RARELY * s * t)
     alike, alike_bits = _pay(counts, *_find_alike(counts))
@@ -190,7 +189,9 @@ def _find_alike(counts: TagCounts) -> tuple[Contingency, Floats]:
         rarely = counts.may_meet(i, j) & (c * n <= _RARELY * s * t)
         pairs, cosine = pairs.take(rarely), cosine[rarely]
         sizes = (is_far[pairs.left] | is_far[pairs.right]).sum(axis=1)
-        sizes -= 2 * is_far[pairs.left, pairs.right]
+        # leave out the two tags: one may be far from chance in the rows of the other only
+        sizes -= is_far[pairs.left, pairs.right]
+        sizes -= is_far[pairs.right, pairs.left]
         blocks.append(_put_rarer_first(counts, pairs))
         values.append(round_savings(-0.5 * np.maximum(sizes - 1, 0) * np.log2(1 - cosine**2)))
     return Contingency.concat(blocks, counts.n_rows), np.concatenate(values)

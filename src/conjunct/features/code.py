@@ -601,9 +601,9 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
     """Return an upper bound of the increase of other pairs' savings by a merge.
 
     The merge has a joint count and adds ``added`` features. S falls, so every pair saves less, but
-    the code table changes, so a pair may save a little more. For a pair with joint count a that
-    would add d features, the data part D(a) falls with a, and the part of the code table E(a, d)
-    is largest at one end of every range of a.
+    the code table changes, so a pair may save a little more. For a pair with joint count a, the
+    data part D(a) falls with a. The part of the code table E(a) is largest at one end of every
+    range of a; it rises most if the pair adds one feature, because S falls.
     """
     edges = 2.0 ** np.arange(max(1, math.ceil(math.log2(largest_joint + 1))))
     a = np.append(edges, max(largest_joint, 1.0))
@@ -613,13 +613,12 @@ def largest_rise(total: float, n_used: int, joint: int, added: int, largest_join
         return math.inf
 
     def parts(total: float, n_used: int) -> tuple[Floats, Floats]:
-        """Compute S log S − (S − a) log (S − a), and the part of the code table for each d."""
+        """Compute S log S − (S − a) log (S − a), and the part of the code table."""
         bits, rest = -np.log1p(-a / total) / _LN2, np.log2(total - a)
-        table = [n_used * bits - more * rest for more in (-1, 0, 1)]
-        return total * bits + a * rest, np.array(table)
+        return total * bits + a * rest, n_used * bits - rest
 
     (data, table), (data_before, table_before) = parts(after, used_after), parts(total, n_used)
-    data, table = data - data_before, (table - table_before).max(axis=0)
+    data, table = data - data_before, table - table_before
     # within a range of a, the data part is largest at the lower end
     rise = data[:-1] + np.maximum(table[:-1], table[1:]) if len(a) > 1 else data + table
     return max(0.0, float(rise.max())) + 10.0**-DECIMALS

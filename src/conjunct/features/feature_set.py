@@ -75,9 +75,9 @@ class Merge(msgspec.Struct, frozen=True, gc=False):
     threshold: float
     compared: Compared
     family_size: int
-    saved: float = math.nan
-    """Bits by which the merge shortened the description of the data."""
-    n_significant: int = 0
+    saved: float
+    """Bits by which the merge shortened the description of the data; NaN if not counted."""
+    n_significant: int
     """Number of significant pairs, if it determines the cutoff."""
 
     @property

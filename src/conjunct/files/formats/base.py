@@ -406,7 +406,7 @@ def make_series(name: str, cells: Sequence[Any]) -> pl.Series:
         lists = [None if c is None else some for c, some in zip(cells, texts, strict=True)]
         return pl.Series(name, lists, pl.List(pl.String))
     if bytes in kinds:
-        return pl.Series(name, [None if c is None else "bytes" for c in cells], pl.Binary)
+        return pl.Series(name, [None if c is None else b"bytes" for c in cells], pl.Binary)
     is_large = int in kinds and any(type(c) is int and abs(c) >> 63 for c in cells)
     if kinds == {int, float} or (kinds == {int} and is_large):
         return pl.Series(name, [None if c is None else float(c) for c in cells], pl.Float64)
