@@ -299,15 +299,20 @@ def _add_rare_values(
     is_met = _find_met_columns(sets, counts)
     inside = {column for columns in sets for column in columns}
     rest = [k for k in free if k not in inside and supports[k] and not is_met[:, k].all()]
+    needed = _expected_meetings(len(supports))
+
+    def is_unlikely(s: int, u: int) -> bool:
+        chance = lgamma(n - u + 1) - lgamma(n - u - s + 1) - lgamma(n + 1) + lgamma(n - s + 1)
+        return chance <= -needed
+
     for column in sorted(rest, key=lambda k: (-int(supports[k]), names[k])):
-        s = int(supports[column])
+        s, most = int(supports[column]), max(n_values)
+        if s <= n - most and not is_unlikely(s, most):
+            return  # this column and the rarer ones fit no set
         fits = [
             k
             for k, u in enumerate(n_values)
-            if not is_met[k, column]
-            and s <= n - u
-            and lgamma(n - u + 1) - lgamma(n - u - s + 1) - lgamma(n + 1) + lgamma(n - s + 1)
-            <= -_expected_meetings(len(supports))
+            if not is_met[k, column] and s <= n - u and is_unlikely(s, u)
         ]
         if fits:
             k = max(fits, key=lambda k: (n_values[k], -k))
