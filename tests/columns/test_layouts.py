@@ -109,6 +109,20 @@ def test_every_layout_says_the_same(table, data):
         assert np.array_equal(again.to_dense(), table)
 
 
+@given(tables(max_rows=100, min_rows=2), st.data(), st.sampled_from([1, 16]))
+def test_some_rows_are_taken(table, data, times):
+    # packed columns read few of many rows bit by bit
+    table = np.tile(table, (times, 1))
+    most = len(table) // times
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(table) - 1), max_size=most))), int)
+    some = data.draw(st.lists(st.integers(0, table.shape[1] - 1), max_size=5))
+    for columns in in_all_layouts(table):
+        assert np.array_equal(columns.take_rows(rows).to_dense(), table[rows])
+        of_some = columns.select(some).take_rows(rows)
+        assert np.array_equal(of_some.to_dense(), table[np.ix_(rows, some)])
+        assert of_some.supports().tolist() == table[np.ix_(rows, some)].sum(axis=0).tolist()
+
+
 @given(tables(max_rows=100), st.data())
 def test_missing_cells(table, data):
     gaps = data.draw(arrays(np.bool_, table.shape))

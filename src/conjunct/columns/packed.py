@@ -119,6 +119,11 @@ class PackedColumns(Columns):
         return type(self)(np.ascontiguousarray(bits), n_rows, self.n_jobs)
 
     def take_rows(self, rows: Positions) -> Self:
+        if len(rows) < self.n_rows // 16:
+            # reading few bits takes less time and memory than transposing all of them
+            place, bit = rows >> 3, (rows & 7).astype(np.uint8)
+            lines = [pack_column(line[place] >> bit & 1) for line in self.raw_columns]
+            return type(self)(lines, len(rows), self.n_jobs)
         words = rows_as_words(self.bits, self.n_rows, self.n_threads)[rows]
         bits = kernel.pack_rows(words.view(np.uint8), self.n_columns)
         return type(self)(bits, len(rows), self.n_jobs)

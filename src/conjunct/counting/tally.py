@@ -465,10 +465,6 @@ def _count_tables(new: Positions, dtype: Any, columns: Columns) -> Counts:
     return np.array([known, true_known, known_true, true], dtype)
 
 
-# buckets of rows by the last bits of their hashes
-_BUCKETS = 1 << 20
-
-
 class RowSample(NamedTuple):
     """Distinct rows in the order of their hashes, and the weight of each in the sample.
 
@@ -518,9 +514,10 @@ def _sample_part(places: Sequence[int], limit: int, part: Columns) -> list[RowSa
     part = part.select(places)
     hashes, some, n_rows = part.row_hashes(), np.arange(part.n_rows), part.n_rows
     if n_rows > limit:
-        # a row is not more frequent than its hash bucket
-        last = (hashes & np.uint64(_BUCKETS - 1)).astype(np.intp)
-        most = np.bincount(last, minlength=_BUCKETS)[last]
+        # a row is not more frequent than the bucket of the last bits of its hash
+        n_buckets = 1 << max(16, n_rows.bit_length() - 2)
+        last = (hashes & np.uint64(n_buckets - 1)).astype(np.intp)
+        most = np.bincount(last, minlength=n_buckets)[last]
         some = np.flatnonzero(_is_sampled(hashes, most, n_rows, limit))
     hashes, first, counts = np.unique(hashes[some], return_index=True, return_counts=True)
     if n_rows > limit:

@@ -247,7 +247,10 @@ class BatchSearch:
                 return
             replacement = Replacement(self.stage, pairs, state.lineage)
             self.stage = replacement.of_first(len(pairs))
-            yield self._enter(replacement)
+            step = self._enter(replacement)
+            # free its columns and counts before the next iteration
+            del replacement
+            yield step
 
     def _enter(self, replaced: Replacement) -> Step:
         """Add the merges of the last iteration to the state, and return the step."""
