@@ -49,7 +49,7 @@ _ROW_BYTES = 50
 # approximate number of merges per column, and the maximum, as most of many columns are rare
 _TEST_SECONDS = 5e-8
 _MERGED_SECONDS = 1e-8
-_MERGE_SECONDS = 1.5e-4 if _IN_C else 1e-3
+_MERGE_SECONDS = 8e-5 if _IN_C else 1e-3
 _MERGED_COLUMNS = 10
 _MERGES = 5
 _MOST_MERGES = 4000
