@@ -245,10 +245,12 @@ def read_table(
     separator: str | None = None,
     null_values: Sequence[str] = (),
     sheet: str | None = None,
+    header: bool | None = None,
 ) -> pl.DataFrame:
     """Read a table without making it Boolean. Only columns of 0/1 or true/false are Boolean.
 
-    Other columns are numbers, dates or text, and empty cells are null.
+    Other columns are numbers, dates or text, and empty cells are null. ``header`` states whether
+    the first line has the names of columns; ``None`` decides by its cells.
 
     Raises
     ------
@@ -263,7 +265,8 @@ def read_table(
     >>> read_table("animals.csv").rows()
     [('brown', 4)]
     """
-    options = ReadOptions(format, columns, exclude, None, separator, None, null_values, None, sheet)
+    cells = separator, None, null_values, None, sheet
+    options = ReadOptions(format, columns, exclude, None, *cells, header=header)
     frame = read_frame(path, options)
     if not frame.height:
         raise InputError(f"{path} has column names but no rows")
