@@ -96,6 +96,18 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(
     assert run(store, rule, progress_store=Checkpoint(file), **options) == expected
 
 
+def test_columns_that_were_not_replaced_are_resumed(tmp_path):
+    # iterations 3 and 4 join columns that iteration 1 keeps
+    table = np.random.default_rng(0).random((300, 8)) < 0.4
+    table[:, 0] |= table[:, 1]
+    table[:, 2:] |= np.random.default_rng(1).random((300, 1)) < 0.1
+    rule, store = planned(Threshold(0.1)), PackedColumns.from_table(table)
+    file = Checkpoint(tmp_path / "checkpoint.json")
+    run(store, rule, progress_store=file, max_iter=1, stop="never")
+    expected = run(store, rule, max_iter=4, stop="never")
+    assert run(store, rule, progress_store=file, max_iter=4, stop="never") == expected
+
+
 @pytest.fixture
 def zoo():
     table = np.random.default_rng(1).random((200, 6)) < 0.4
