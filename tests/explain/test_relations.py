@@ -250,6 +250,14 @@ def test_evidence_that_tags_are_alike_is_that_of_the_definition(seed, monkeypatc
     assert [one for one in relations_of(table, names) if one.kind == "alike"] == found
 
 
+@pytest.mark.parametrize(("both", "kinds"), [(100, ["avoid"]), (101, [])])
+def test_tags_avoid_each_other_in_half_the_rows_expected_by_chance(both, kinds):
+    # of 800 rows, 400 with each tag: chance puts both in 200
+    rows = np.arange(800)
+    table = np.column_stack([rows < 400, (rows >= 400 - both) & (rows < 800 - both)])
+    assert [one.kind for one in relations_of(table, ["a", "b"])] == kinds
+
+
 def test_one_tag_or_none_has_no_relation():
     assert relations_of(np.ones((9, 1)), ["a"]) == []
     assert relations_of(np.zeros((9, 3)), ["a", "b", "c"]) == []
