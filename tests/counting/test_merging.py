@@ -137,7 +137,7 @@ def test_merges_that_are_counted_ahead(seed, in_c, monkeypatch):
                 check(merging, patterns, naive)
 
 
-@pytest.mark.parametrize("largest", [1 << 40, 4 * 40**2])
+@pytest.mark.parametrize("largest", [1 << 40, 4 * 80**2])
 @pytest.mark.parametrize("in_c", [True, False])
 def test_room_grows_with_the_merges(in_c, largest, monkeypatch):
     rng = np.random.default_rng(7)
@@ -148,12 +148,14 @@ def test_room_grows_with_the_merges(in_c, largest, monkeypatch):
             monkeypatch.setattr(f"conjunct.counting.{name}.native_library", None)
     naive = Naive(table, np.ones_like(table), [1] * len(table))
     merging, patterns = Tally.of(PackedColumns.from_table(table)).merging_with_patterns()
-    for _ in range(50):
+    room = merging._room
+    for _ in range(70):
         meeting = naive.meeting()
         left, right = max(meeting, key=lambda pair: (meeting[pair], pair))
         merging.merge(left, right)
         patterns.join(left, right)
         naive.merge(left, right)
+    assert merging.n_columns > room
     check(merging, patterns, naive)
 
 

@@ -115,11 +115,8 @@ class Lineage:
 
     def conjoin(self, left: Literal, right: Literal) -> int:
         """Return the number of ``left ∧ right``, and create it if it is new."""
-        number = self._numbers.get((left, right))
-        return self.conjoin_new(left, right) if number is None else number
-
-    def conjoin_new(self, left: Literal, right: Literal) -> int:
-        """Create ``left ∧ right``, which must be new, and return its number."""
+        if (number := self._numbers.get((left, right))) is not None:
+            return number
         lengths = self.all_lengths
         self.made.append((left, right))
         lengths.append(
