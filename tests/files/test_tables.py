@@ -6,7 +6,7 @@ import stat
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conjunct.data import BooleanData, CellRules
@@ -181,6 +181,8 @@ EXTENSIONS = [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"]
     extension=st.sampled_from(EXTENSIONS),
 )
 def test_what_is_written_is_read(columns, extension, tmp_path_factory):
+    # a blank first line is above the table
+    assume(any(name.strip() for name in columns) or "" in columns)
     path = tmp_path_factory.mktemp("tables") / f"t{extension}"
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Boolean))
     write_table(path, frame)
